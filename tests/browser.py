@@ -1,4 +1,4 @@
-"""Headless Chromium, as tests of pages drive it."""
+"""Headless Chromium for tests of pages."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ FLAGS = (
 
 
 class Browser:
-    """Chromium at a page.
+    """Chromium with an open page.
 
     Parameters
     ----------
     driver : Any
-        Of selenium.
+        Driver of selenium.
     """
 
     def __init__(self, driver: Any) -> None:

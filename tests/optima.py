@@ -16,9 +16,9 @@ from equimargin.solvers import Solution, Status, solve
 
 CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
-"""The points of CANCER, (569, 30), every column of mean 0 and variance 1."""
+"""Points of CANCER, (569, 30), every column of mean 0 and variance 1."""
 LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
-"""The classes of CANCER, (569,) in {-1, +1}."""
+"""Classes of CANCER, (569,) in {-1, +1}."""
 
 
 def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> Solution:

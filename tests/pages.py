@@ -25,13 +25,14 @@ from typing import Any, NamedTuple
 from places import HANG
 
 FENCE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$",
+    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n"
+    r"(?P<text>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )
 NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
-"""A figure, which may be another one on another machine."""
+"""Figure, which may differ on another machine."""
 SETTING_UP = ("make", "pip")
-"""The first words of commands that set an environment up."""
+"""First words of commands that set an environment up."""
 
 FOLLOWED_AS_BUILT = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
 """Pages followed with the wheel, far from the tree; others are followed in it."""
@@ -129,7 +130,7 @@ def shape(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, "")  # files of a page are modules that its next block imports
+    sys.path.insert(0, "")  # The next block imports files of the page.
     found = list(follow(Path(sys.argv[1])))
     print(*found, sep="\n")
     sys.exit(1 if found else 0)

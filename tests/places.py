@@ -6,19 +6,19 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-"""Public data sets that do not ship with the project.
+"""Public data sets that are not in the project.
 
-What needs them is skipped with a reason where the folder is missing.
+Tests that need them are skipped with a reason if the folder is missing.
 """
 
 HANG = 600.0
-"""Time limit of waiting for another process, in seconds of the clock.
+"""Time limit of waiting for another process, in seconds of wall time.
 
-After that the process will never say what is waited for, however busy the machine.
+After that the process is taken to hang, even on a busy machine.
 """
 
 ALL_TESTS = "not mutants and not benchmark"
-"""The expression of pytest for the tests of `make check-all`."""
+"""Expression of pytest for the tests of `make check-all`."""
 
 
 def example(name: str) -> ModuleType:

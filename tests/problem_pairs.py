@@ -309,4 +309,4 @@ PAIRS = {
         crammer_singer, crammer_singer_dual_of_half_the_cost, THREE_CLASSES, "DIFFERENT"
     ),
 }
-"""The pairs, by what they are."""
+"""Pairs by description."""

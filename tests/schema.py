@@ -31,7 +31,7 @@ KNOWN = {
     "items",
     "description",
 }
-"""The words of JSON Schema that the validator below understands."""
+"""Words of JSON Schema supported by the validator below."""
 
 
 def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:

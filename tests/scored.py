@@ -1,4 +1,4 @@
-"""Rankings with their scores, as tests of measures draw them."""
+"""Rankings with their scores, for tests of measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equimargin.testing import Relevances, ranking_data
 Array = NDArray[np.float64]
 close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
-"""Relevances and scores of a few documents."""
+"""Strategy for relevances and scores of a few documents."""
 
 
 @st.composite

@@ -79,14 +79,14 @@ class Terminal:
         self.until = time.monotonic() + HANG
 
     def read(self) -> bool:
-        """Read what there is; false at the end."""
+        """Read the available output; return False at the end."""
         ready, _, _ = select.select([self.master], [], [], 1.0)
         if not ready:
             assert time.monotonic() < self.until, self.output
             return True
         try:
             content = os.read(self.master, 65536)
-        except OSError:  # the other side is closed
+        except OSError:  # The other side is closed.
             return False
         self.output += content.decode("utf-8", "replace")
         return bool(content)
@@ -97,7 +97,7 @@ class Terminal:
             assert self.read(), self.output
 
     def finish(self) -> int:
-        """Read all and give the exit status."""
+        """Read all output and return the exit status."""
         while self.read():
             pass
         os.close(self.master)
@@ -105,12 +105,12 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """Return the output without the sequences that move the cursor and set colours."""
+        """Output without the sequences that move the cursor and set colours."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.output).replace("\r", "\n")
 
     @property
     def screen(self) -> str:
-        """Return the final screen of the terminal.
+        """Final screen of the terminal.
 
         Lines that were drawn again stand where they were drawn last.
         """

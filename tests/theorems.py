@@ -24,7 +24,7 @@ CAPSTONES = (
     "capstone.svr_l1_one_optimum",
     "capstone.one_norm_one_optimum",
 )
-"""Theorems about whole families: no single link names them."""
+"""Theorems about whole families, which no single link names."""
 OF_OPEN_FAMILIES = (
     "ordinal.ord_pair",
     "ordinal.ord_l2_pair",

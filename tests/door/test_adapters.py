@@ -86,9 +86,9 @@ def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     @given(margin_problems(family, tails=False))
     def check(problem: Problem) -> None:
         nonlocal taken
-        # LIBSVM keeps kernel values in single precision, and these span too many digits
+        # LIBSVM stores kernel values in single precision; these span too many digits.
         single = isinstance(problem.kernel, Polynomial)
-        # most are of other kernels than the linear one, or have weights
+        # Most have nonlinear kernels, or weights.
         if single or solver.refusal(problem) is not None:
             problem = replace(as_a(MarginProblem, problem), kernel=linear(), weights=None)
         if solver.refusal(problem) is None:
@@ -107,7 +107,7 @@ def test_each_conforms(name: str) -> None:
 
 
 class Turned(SVC):  # type: ignore[misc]
-    """An SVC that has the sign of its function wrong."""
+    """SVC with the wrong sign of its function."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Turned:
         """Fit SVC to the opposite labels."""
@@ -139,7 +139,7 @@ WRONG: dict[str, tuple[str, Callable[[MarginProblem], Any]]] = {
 
 @pytest.mark.parametrize("mistake", WRONG)
 def test_a_mistake_is_a_disagreement(mistake: str) -> None:
-    """On points that are far from 0, so that a bias matters."""
+    """The points are far from 0, so that a bias matters."""
     family, make = WRONG[mistake]
     solver = from_estimator(make, (family,), "wrong")
     for seed in range(3):
@@ -188,7 +188,7 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         "of another C": "disagrees",
         "libsvm": "agrees",
     }
-    # at a tolerance of a thousandth
+    # The tolerance is a thousandth.
     assert rough["agreement"] == ("inaccurate" if kernel.name == "rbf" else "agrees")
 
 
@@ -211,7 +211,7 @@ def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> No
 
 
 def test_an_estimator_without_coefficients_is_read_by_its_values() -> None:
-    """A kernel ridge is the machine of no family here, and says so by its values alone."""
+    """A kernel ridge solves no family's problem, and its values alone show that."""
     found = judged(
         sample_problem("svr.l1", rbf(0.4)),
         from_estimator(KernelRidge(kernel="rbf", gamma=0.4), ("svr.l1",)),

@@ -55,7 +55,7 @@ class Costs:
 
     @property
     def names(self) -> list[str]:
-        """Those that were begun, in their order."""
+        """Names of the started answers, in their order."""
         return [f"{job.problem.family}: {job.name}" for job, _ in self.begun]
 
 
@@ -163,7 +163,7 @@ def test_the_patient_have_all_answers(costs: Costs) -> None:
 
 
 def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No declaration is solved but the last one."""
+    """The last declaration alone is solved."""
     costs.of = lambda job: (100.0, 100.0, 0.0)
     solve: Any = solve_declaration
 
@@ -246,9 +246,9 @@ def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(
 def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes_more(
     costs: Costs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second of CPU time takes two on the wall here.
+    """A second of CPU time takes two of wall time here.
 
-    What two solvers leave of the time is taken by SCS.
+    SCS uses the time that two solvers leave.
     """
     costs.of = lambda job: (2.3, 4.6, 0.0) if job.formulation is None else (0.0, 0.0, 0.0)
     solve: Any = solve_declaration
@@ -310,10 +310,10 @@ def _of_auto(problem: Any) -> str:
 def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall(
     costs: Costs,
 ) -> None:
-    """A verdict would depend on what else the machine does."""
+    """Otherwise a verdict would depend on the load of the machine."""
     costs.of = lambda job: (0.01, 0.05, 0.0)
     compare(classification(X, Y))
-    assert costs.begun[1][1].seconds == 60.0  # without this declaration there is no verdict
+    assert costs.begun[1][1].seconds == 60.0  # The verdict needs this declaration.
     assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {
         5 * allowance.LEAST_ALLOWANCE
     }
@@ -384,7 +384,7 @@ class AtWork:
     def run(self, problem, limits, start):
         os._exit(1)
 """
-"""Solvers that end their process, one entered and one passed to `compare`."""
+"""Solvers that end their process, one registered and one passed to `compare`."""
 ASKING = """
 import json
 from dying import AtWork, family

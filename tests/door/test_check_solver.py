@@ -30,7 +30,7 @@ SMO = SOLVERS["smo"]
 
 
 class Libsvm:
-    """LIBSVM through scikit-learn: a third party's solver that is right."""
+    """Correct third-party solver: LIBSVM through scikit-learn."""
 
     name = "Libsvm"
     algorithm = "sequential minimal optimisation of LIBSVM"
@@ -52,7 +52,7 @@ class Libsvm:
         assert isinstance(problem, MarginProblem)
         started, y = time.perf_counter(), problem.rows.y
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where max_iter ends it
+            warnings.simplefilter("ignore")  # It warns at max_iter.
             model = SVC(
                 C=problem.C,
                 kernel="precomputed",
@@ -83,13 +83,13 @@ class Libsvm:
 
 
 class Wrong:
-    """SMO with one thing wrong in what it hands back, called after that."""
+    """SMO with one fault in its solution, in the class name."""
 
     algorithm, families, reference = SMO.algorithm, SMO.families, True
 
     @property
     def name(self) -> str:
-        """That of the class."""
+        """Name of the class."""
         return type(self).__name__
 
     def refusal(self, problem: Problem) -> Refusal | None:
@@ -102,7 +102,7 @@ class Wrong:
 
 
 class DoubledCost(Wrong):
-    """Solves for twice the cost and reports it as the solution of the given problem."""
+    """Solver for twice the cost; it reports a solution of the given problem."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Return the optimum of another cost."""
@@ -112,7 +112,7 @@ class DoubledCost(Wrong):
 
 
 class AnotherProblem(Wrong):
-    """Hands back the solution of the problem at twice the cost as it is."""
+    """Solver that returns the solution of the problem at twice the cost."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Return another problem's solution."""
@@ -120,7 +120,7 @@ class AnotherProblem(Wrong):
 
 
 class Curt(Wrong):
-    """Refuses in one word."""
+    """Solver that refuses in one word."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
         """Refuse without a sentence."""
@@ -128,7 +128,7 @@ class Curt(Wrong):
 
 
 class Unwilling(Wrong):
-    """Refuses everything."""
+    """Solver that refuses every problem."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
         """Refuse every problem."""
@@ -136,7 +136,7 @@ class Unwilling(Wrong):
 
 
 class Silent(Wrong):
-    """Never says why it stopped."""
+    """Solver that never gives the reason of its end."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Return a solution without a reason."""
@@ -144,7 +144,7 @@ class Silent(Wrong):
 
 
 class Unlimited(Wrong):
-    """Looks at no limit of iterations."""
+    """Solver without an iteration limit."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Run without an iteration limit."""
@@ -152,7 +152,7 @@ class Unlimited(Wrong):
 
 
 class Slow(Wrong):
-    """Looks at no clock."""
+    """Solver without a time limit."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Exceed a time limit."""
@@ -173,7 +173,7 @@ class Delayed(Wrong):
 
 
 class Deaf(Wrong):
-    """Calls the callback and goes on."""
+    """Solver that calls the callback and goes on."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Ignore the result of the callback."""
@@ -194,7 +194,7 @@ class Stuck(Wrong):
 
 
 class Primal(Wrong):
-    """Hands back a function without multipliers, that of another cost."""
+    """Solver that returns a function of another cost without multipliers."""
 
     factor = 2.0
 
@@ -207,7 +207,7 @@ class Primal(Wrong):
 
 
 class Bold(Wrong):
-    """Calls a stationary point of a problem that is not convex an optimum."""
+    """Solver that calls a stationary point of a nonconvex problem an optimum."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
         """Report an optimum for every kernel."""
@@ -216,9 +216,9 @@ class Bold(Wrong):
 
 
 RIGHT = Libsvm()
-"""A solver that is an object of a module, and no class."""
+"""Solver that is an object of a module, and no class."""
 SKLEARNS = SVC(C=2.0)
-"""An estimator, which is no solver."""
+"""Estimator, which is no solver."""
 
 
 @pytest.mark.slow
@@ -238,7 +238,7 @@ def test_a_solver_that_a_loaded_machine_delays_conforms() -> None:
 
 @pytest.mark.slow
 def test_a_right_function_without_multipliers_conforms() -> None:
-    """What is proven of it is by the multipliers of others."""
+    """The proof uses the multipliers of other solvers."""
     right = Primal()
     right.factor = 1.0
     check_solver(right)

@@ -187,7 +187,7 @@ def test_a_page_names_what_there_is(file: Path) -> None:
         f"{document}.{number}"
         for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)
     } <= rows
-    # the letter of its document stands before a number
+    # The letter of the document precedes a number.
     assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []
 
 

@@ -67,7 +67,7 @@ def test_arrays_are_compared_as_the_problems_they_pose() -> None:
 
 
 def test_arguments_may_come_by_their_places() -> None:
-    """Behind X its y, whether y is numbers or words; behind problems what it always was."""
+    """The argument after X is y, numbers or words; after problems the order is as before."""
     y, qid = np.arange(12) % 3, np.repeat([0, 1], 6)
     named = compare(X, y=y, qid=qid, **FEW)
     for first in (X, X.tolist()):

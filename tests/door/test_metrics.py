@@ -71,7 +71,7 @@ def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(
 ) -> None:
     y, f, qid = data
     level = (y > y.min()).astype(float)
-    ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score overlooks small differences
+    ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score ignores small differences.
     values = pairwise_accuracy(level, f, qid).values
     for value, (wanted, scores) in zip(values, each(level, ranks, qid), strict=True):
         if len(np.unique(wanted)) == 2:

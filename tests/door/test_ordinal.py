@@ -65,9 +65,9 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
 def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(
     counts: tuple[int, ...], C: float
 ) -> None:
-    """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
+    """By Theorem 8 it is finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
 
-    The solver and the printed form say the same.
+    The solver and the published form agree.
     """
     y = np.repeat(np.arange(len(counts)), counts)
     problem = sum_of_margins(
@@ -85,11 +85,11 @@ def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enoug
 def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> None:
     """Levels in one place have v = 0 and w = 0.
 
-    Its printed optimum is v where that of the square is -v^2 / 2.
+    The published optimum is v where that of the square is -v^2 / 2.
     """
     data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
     problem = sum_of_margins(data)
-    # the widths are |x_1 - x_0| + |x_2 - x_1|
+    # The widths are |x_1 - x_0| + |x_2 - x_1|.
     assert optimum(problem).exact == -Fraction((2 * apart) ** 2, 2)
     printed = optimum(problem, "ord.sum.unit_ball")
     assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
@@ -108,7 +108,7 @@ def test_a_place_of_no_slack_is_no_optimum_while_thresholds_pull() -> None:
 
 @pytest.mark.parametrize("family", [explicit, sum_of_margins])
 def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
-    """Weights of 0, 1, 2 and 3, in every form that takes them."""
+    """Weights are 0, 1, 2 and 3, in every form that supports them."""
     data = levelled(3, 3, 6) | {"C": 1.0}
     weights = np.array([1, 2, 3, 0, 1, 2])
     copied = family(
@@ -257,7 +257,7 @@ def test_without_their_order_thresholds_may_cross() -> None:
 def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
     """At 0, 1, 2 of the levels 0, 2, 1 the ordinal w is 0 for every C.
 
-    That of the ranking is the lesser of 2 C and 1/2.
+    The w of the ranking is the minimum of 2 C and 1/2.
     """
     problem = ordinal([[0.0], [1.0], [2.0]], [0, 2, 1], C)
     assert exact(problem) == 4 * Fraction(C)
@@ -355,7 +355,7 @@ def test_a_solution_is_read_back_and_predicts_levels(tmp_path: Path) -> None:
 
 
 def test_rows_without_thresholds_have_one_bias() -> None:
-    """Pickles of before have neither k nor T."""
+    """Pickles of earlier versions have neither k nor T."""
     rows = classification([[0.0], [1.0]], [-1, 1]).rows
     assert {"k", "T"}.isdisjoint(vars(rows))
     assert (rows.k, rows.T) == (None, 1)
@@ -410,7 +410,7 @@ def test_data_that_are_no_ordinal_regression_are_a_sentence(
 
 
 def test_a_formulation_that_is_skipped_alone_is_named() -> None:
-    """Of three levels only the form for two is skipped; the backends answer the others."""
+    """Of three levels the form for two alone is skipped; the backends solve the others."""
     problem = ordinal([[0.0], [1.0], [3.0]], [0, 1, 2])
     (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families)
     assert (

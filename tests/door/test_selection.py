@@ -276,7 +276,7 @@ def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
-    """Symmetric points and few dimensions: f is equal at points that are not."""
+    """With symmetric points and few dimensions, f is equal at different points."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (14, 2)).astype(float)
     V = (
@@ -589,7 +589,7 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
         groups = np.zeros(len(y), dtype=int)
         for k, part in enumerate(parts):
             groups[part.validation] = k
-        # above those of the others, too
+        # The first lambda is at least those of the other folds, too.
         assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)
         for lam in [
             *np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(),
@@ -666,7 +666,7 @@ def test_a_grid_of_no_costs_is_a_sentence() -> None:
 
 
 def test_an_undefined_score_is_never_the_best() -> None:
-    """A lambda at which f is constant on every query has no Kendall's tau."""
+    """A lambda with constant f on every query has no Kendall's tau."""
     y, qid = np.arange(12) % 3, np.repeat([0, 1, 2], 4)
     path = regularization_path(ranking(np.c_[np.arange(12.0), np.arange(12) * 7 % 5], y, qid))
     with pytest.raises(NothingToChoose, match="kendall_tau has no meaning at any lambda"):
@@ -837,7 +837,7 @@ def rates(f: Array, positive: NDArray[np.bool_]) -> set[tuple[float, float]]:
     family=st.sampled_from(["svm.soft", "svm.nobias", "rank.l1", "rvm", "svm.onenorm"]),
     grids=st.booleans(),
 )
-# at a jump a point has as many others below it as before, and others above it
+# At a jump a point has as many points below it as before, and other points above it.
 @example(seed=4, family="rvm", grids=False)
 @example(seed=256, family="svm.onenorm", grids=True)
 def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_reach(
@@ -883,9 +883,9 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed: int) -> None:
-    """P section 6: a decision on zero can be improved.
+    """P section 6: a decision at zero "can still be improved".
 
-    It "can still be improved by observing the generated ROC curve at each level".
+    The improvement is "by observing the generated ROC curve at each level".
     """
     rng = np.random.default_rng(seed)
     positive = np.arange(20) % 2 > 0
@@ -920,7 +920,7 @@ def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed
 
 
 def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
-    """f alone, which is below all thresholds, would accept nothing."""
+    """f alone, which is below all thresholds, would accept no point."""
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     path = regularization_path(classification(X - 9, y, kernel=linear()), 1e-2)
     frontier = roc_frontier(path, X - 9, y)

@@ -28,7 +28,7 @@ from equimargin.solvers.solution import Limits
 from narrow import as_a, present
 
 EXAMPLES = 12
-"""Drawn instances of a check here; the nightly campaign draws more."""
+"""Number of drawn instances of a check; the nightly campaign draws more."""
 SHIPPED = [
     id
     for id, family in program_families().items()

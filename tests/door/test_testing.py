@@ -130,7 +130,7 @@ def test_every_kernel_conforms(kernel: Kernel) -> None:
 
 
 class Narrow(Exponential):
-    """A kernel whose bound is too small."""
+    """Kernel with a rounding bound that is too small."""
 
     def rounding(self, X: Any, Z: Any, K: Any, v: Any) -> Any:
         """Return a tenth of a unit in the last place."""
@@ -138,7 +138,7 @@ class Narrow(Exponential):
 
 
 class Distance(Exponential):
-    """A kernel that is not positive semidefinite."""
+    """Kernel that is not positive semidefinite."""
 
     def block(self, X: Any, Z: Any) -> Any:
         """Return log k."""

@@ -51,7 +51,7 @@ def _problems(family: str, count: int) -> Iterator[tuple[str, Problem]]:
 
 @pytest.mark.parametrize("family", campaign.FAMILIES)
 def test_closed_forms_are_the_exact_optima(family: str) -> None:
-    """Two ways that share nothing but the data; multipliers of 0 are where the pivots begin."""
+    """The two methods share the data alone; the pivots start from multipliers of 0."""
     compared = 0
     for text, problem in _problems(family, 40):
         found = closed_form(problem)

@@ -78,7 +78,7 @@ def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(
 
 
 def test_a_path_that_claims_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer is called optimal, also where float64 does not do."""
+    """Every answer is called optimal, also where float64 is too coarse."""
     handed = OneNormPath.at
     monkeypatch.setattr(
         OneNormPath, "at", lambda path, lam: replace(handed(path, lam), status=Status.OPTIMAL)

@@ -1,4 +1,4 @@
-"""The package builds and installs without the links, and what is built is the tree."""
+"""Package: built and installed without the links, with the files of the tree."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         wheel,
         cwd=home,
     )
-    # Only now may it see the dependencies of this environment: pip would take our own
-    # editable install for its own.
+    # Only now may it see the dependencies of this environment: pip would take its
+    # editable install for the installed wheel.
     site = Path(
         run(
             python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home
@@ -173,7 +173,7 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 """Text of the README."""
 LINES_OF_A_SCREEN = 60
-"""Lines, at most, of the README: what does not fit is linked."""
+"""Maximum lines of the README; further content is linked."""
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
     lines: list[str] = []
     assert exact.CAMPAIGN.main([family, "--examples", "3", "--seed", "5"], lines.append) == 1
     small = read(next(line for line in lines if "small: " in line), 2)
-    assert python(small.python) == "\n"  # without the planted lie the campaign has nothing to say
+    assert python(small.python) == "\n"  # Without the planted fault the campaign is silent.
 
 
 @pytest.mark.slow

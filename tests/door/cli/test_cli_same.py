@@ -47,7 +47,7 @@ def wrong(bound):
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Exit status and everything printed."""
+    """Return the exit status and the complete output."""
     result = RUN.invoke(app, list(arguments))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -332,7 +332,7 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
 
 
 def test_families_that_come_along_are_compared_on_their_own_data() -> None:
-    """Their strategies are made where they are needed."""
+    """Their strategies are made on demand."""
     status, output = run(
         "same", "quantile.primal", "quantile.dual", "--draws", "2", "--examples", "2"
     )

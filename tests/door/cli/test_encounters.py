@@ -26,7 +26,7 @@ FEW = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 OPTIMUM = re.compile(
     r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE
 )
-"""The head of the block that all of the flowers below end in, 80 columns wide."""
+"""Head of the last block of the output on the flowers below, 80 columns wide."""
 MARKS = "✓ agrees  ≈ inaccurate  ✗ disagrees  ! failed  - skipped   --explain, --wide"
 
 
@@ -56,7 +56,7 @@ def seen(folder: Path, *arguments: str, columns: int = 80) -> tuple[int, str]:
     assert "Traceback" not in terminal.output, terminal.output
     page = [
         line for line in terminal.screen.splitlines() if not line.startswith("equimargin: ")
-    ]  # a sentence on standard error is one line
+    ]  # A sentence on standard error is one line.
     assert max(map(len, page), default=0) <= columns
     return status, terminal.screen
 
@@ -152,7 +152,7 @@ def test_a_compressed_table(tmp_path: Path) -> None:
 
 
 def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    """A line of a shell, in which $compare is the command, with a text for its standard input."""
+    """Run a shell line, with the command in $compare and a text as its standard input."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
         "PYTHONIOENCODING": "utf-8",
@@ -192,7 +192,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_nobody_reads_ends_it_without_a_word(tmp_path: Path) -> None:
-    """And with no exit status that says anything of the answers."""
+    """The exit status does not depend on the answers."""
     for more in ("", "--wide"):
         answer = piped(
             f"$compare - {' '.join(FEW)} {more} | true; exit ${{PIPESTATUS[0]}}",
@@ -241,7 +241,7 @@ try:
 except KeyboardInterrupt:
     print("end")
 """
-"""A program that prints more than a terminal reads at once, and ends at Ctrl-C."""
+"""Program that prints more than a terminal reads at once, and ends at Ctrl-C."""
 
 
 def test_ctrl_c_drops_nothing_that_the_terminal_has_not_shown_yet(tmp_path: Path) -> None:

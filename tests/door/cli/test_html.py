@@ -28,12 +28,12 @@ from places import HANG, ROOT
 
 RUN = CliRunner()
 WHOLE = {"", "td", "th", "p", "li", "title", "h1", "h2", "caption", "code", "script", "style"}
-"""Elements whose parts are read as they follow each other.
+"""Elements whose parts are joined without a space.
 
-Between those of others there is a space.
+Parts of other elements are joined with one.
 """
 EMPTY = {"meta"}
-"""Elements without an end."""
+"""Elements without an end tag."""
 LOADING = {"src", "srcset", "data", "action", "background", "poster", "style"}
 """Attributes that may load a resource, or that a style-sheet policy does not cover."""
 EVIL = "<script>alert('&')</script>"
@@ -42,7 +42,7 @@ CHOSEN = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 
 @dataclass
 class Element:
-    """An element as it was parsed."""
+    """Parsed element."""
 
     tag: str
     attributes: dict[str, str | None]
@@ -51,7 +51,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its own text and that of what is in it, in order."""
+        """Text of the element and its descendants, in order."""
         return " ".join("".join(self.parts).split())
 
     def all(self, tag: str) -> list[Element]:
@@ -65,7 +65,7 @@ class Element:
 
 
 class Reader(HTMLParser):
-    """Reads a document in which every element is closed in its turn."""
+    """Reader of a document in which every element is closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -184,7 +184,7 @@ def test_the_letters_of_sources_have_their_titles(page: Element) -> None:
         each.text for each in page.all("p") if each.text.startswith("The source is a document")
     )
     assert "T Yu and Kim, SVM Tutorial" in " ".join(legend.split())
-    assert "Herbrich" not in legend  # no source of these answers is theirs
+    assert "Herbrich" not in legend  # No answer has this source.
 
 
 def test_cells_are_sorted_by_all_digits_that_there_are(found: Comparison, page: Element) -> None:

@@ -327,9 +327,9 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
 def test_the_definition_of_a_family_is_certified(
     run: Run, tmp_path: Path, family: str, proved: str
 ) -> None:
-    """A quadratic program, a cone program, and two with rays.
+    """They are a quadratic program, a cone program, and two with rays.
 
-    The checker, which knows nothing of plug-ins, accepts them.
+    The checker, which does not know plug-ins, accepts their certificates.
     """
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
@@ -367,7 +367,7 @@ def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_path: Path) -> None:
-    """Neither on the line of the family nor in the wide table, and the record says so, too."""
+    """It is not marked as proven on the family's line, in the wide table or the record."""
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
     arguments = (
@@ -415,14 +415,14 @@ class Both(Kernel):
     def diagonal_bound(self, X):
         return 2 * (linear().diagonal_bound(X) + rbf(self.gamma).diagonal_bound(X))
 '''
-"""A plug-in that enters a kernel."""
+"""Plug-in that registers a kernel."""
 
 
 @pytest.mark.slow
 def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
     """It is listed, shown, recorded and followed along its path.
 
-    A certificate is refused, because the checker does not know it.
+    A certificate is refused, because the checker does not know the kernel.
     """
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
@@ -501,7 +501,7 @@ def test_a_kernel_that_cannot_be_one_is_refused() -> None:
 
 
 def test_estimators_take_a_kernel_by_its_name() -> None:
-    """With the parameters that it has; the optimum is that of the kernel itself."""
+    """The estimator passes the kernel's parameters; the optimum is that of the kernel."""
 
     @kernel("test_sum")
     @dataclass(frozen=True)

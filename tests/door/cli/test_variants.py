@@ -19,7 +19,7 @@ from schema import faults
 RUN = CliRunner()
 QUICK = ("--solver", "huber", "--solver", "tron", "--solver", "linear_program")
 LABELS = {1: (2, 1, 0), 2: (1, 0, 0, 2, 1, 0, 1, 2)}
-"""The relevances of two queries: three pairs and 21."""
+"""Relevances of two queries, with three pairs and 21 pairs."""
 
 
 def run(*arguments: str) -> str:
@@ -118,7 +118,7 @@ def test_means_are_sums_weighted_by_the_pairs_of_their_queries(
         assert set(optima(means)) == {
             "rank.l1",
             "rank.l2",
-        }  # families with a norm of one know no weights
+        }  # One-norm families have no weights.
         assert optima(means) == pytest.approx(optima(weighted), rel=1e-6)
         assert optima(means)["rank.l1"] != pytest.approx(optima(sums)["rank.l1"], rel=1e-3)
 

@@ -1,6 +1,6 @@
 """Columns of words, in the formats of well-known files.
 
-They are refused all at once with what to type, or encoded.
+They are encoded, or refused all at once with the option to type.
 """
 
 from __future__ import annotations

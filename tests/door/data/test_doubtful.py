@@ -66,7 +66,7 @@ def test_a_missing_label_is_no_class(tmp_path: Path, word: str) -> None:
             load(path, task=task)
         with pytest.raises(DataError, match=r"takes two, and these are 1|has one class"):
             load(path, task=task, missing="drop")
-    if word.lower() == "nan":  # a number, if no finite one
+    if word.lower() == "nan":  # It is a number, but no finite one.
         with pytest.raises(DataError, match="is not a finite number"):
             load(path, na="")
     elif word:
@@ -413,7 +413,7 @@ class Frame:
 
 
 class Column:
-    """A column of a data frame."""
+    """Column of a data frame."""
 
     def __init__(self, values: Any) -> None:
         self._values = np.asarray(values)
@@ -542,7 +542,7 @@ def test_the_command_line_takes_words_for_what_is_missing(
     )
 
 
-# Targets that are of no one task
+# Targets of no single task
 
 QUESTION = (
     "3 distinct whole numbers: classes (keep two of them), levels (--task ordinal) or numbers?"
@@ -663,7 +663,7 @@ def test_load_labels_that_only_rationals_distinguish_are_refused(tmp_path: Path)
     assert load(path, task="regression").y.tolist() == [2**53, 2**53, 1]
 
 
-# Which end of the labels is the best
+# Best end of the labels
 
 
 @pytest.mark.parametrize("name", ["rank", "Place", "final_position"])

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators, all of them, none expected to fail.
+"""scikit-learn's checks of estimators: all of them, with no expected failures.
 
 Where weights are compared with copies of rows, decision values must agree to 1e-7; of a
 squared hinge that takes a gap of 1e-14.

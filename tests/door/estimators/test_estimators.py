@@ -128,7 +128,7 @@ def test_a_weighted_class_is_that_of_svc(cancer: Any) -> None:
     for class_weight in ("balanced", {"benign": 3.0}):
         ours = MarginClassifier(kernel=rbf(0.03), class_weight=class_weight).fit(X, y, weights)
         theirs = SVC(gamma=0.03, class_weight=class_weight, tol=1e-8).fit(X, y, weights)
-        if class_weight != "balanced":  # theirs leaves sample_weight out of the balance
+        if class_weight != "balanced":  # scikit-learn's balance ignores sample_weight.
             np.testing.assert_allclose(
                 ours.decision_function(X), theirs.decision_function(X), atol=1e-3
             )
@@ -152,7 +152,7 @@ def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
     there = y != "barolo"
     weighted = MarginClassifier(class_weight="balanced").fit(X, y, there.astype(float))
     alone = MarginClassifier(class_weight="balanced").fit(X[there], y[there])
-    # against barolo, the second, whose rows cost nothing
+    # Rows 0 and 2 are against barolo, the second class, with rows of weight 0.
     np.testing.assert_allclose(weighted.coef_[[0, 2]], 0, atol=1e-9)
     np.testing.assert_allclose(weighted.coef_[1], alone.coef_[0], atol=1e-6)
 
@@ -168,7 +168,7 @@ def test_many_classes_are_those_of_svc_with_its_ties_broken(wine: Any) -> None:
         MarginClassifier(0.5).fit(X, y),
         SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y),
     )
-    # theirs is positive for the first class
+    # scikit-learn's sign is positive for the first class.
     np.testing.assert_allclose(-straight.coef_, libsvm.coef_, atol=1e-4)
     np.testing.assert_allclose(-straight.intercept_, libsvm.intercept_, atol=1e-3)
     assert [len(alpha) for alpha in straight.dual_] == [107, 119, 130]
@@ -531,7 +531,7 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
     )
     assert few.best_score_ < whole.best_score_
     with pytest.warns(ConvergenceWarning, match="a larger one may be better"):
-        # of 73 to 79
+        # The paths of the folds have 73 to 79 events.
         enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)
     assert enough.path_stopped_.endswith("the best is above")
     assert enough.C_ == whole.C_

@@ -26,16 +26,16 @@ from equimargin.solvers import solve
 from places import ROOT
 
 PYODIDE = ROOT / ".pytest_cache" / "pyodide" / "node_modules" / "pyodide"
-"""Python for browsers; .ci/run puts it there."""
+"""Python for browsers; .ci/run installs it."""
 NESTED = "[" * 200_000
-"""A file whose reading needs more of the stack than a browser has."""
+"""File whose parsing needs more stack than a browser has."""
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """A server of files that says nothing."""
+    """Silent file server."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from browser import Browser, chromium
 from places import ROOT
 
 BOOK = ROOT / "build" / "docs"
-"""The documentation; `.ci/run` builds it before it runs the tests."""
+"""Built documentation; `.ci/run` builds it before it runs the tests."""
 KINDS = (
     *(
         "index",

@@ -21,12 +21,12 @@ from equimargin.formulations import classification, polynomial
 
 RUN = CliRunner()
 PAGES = ("controls", "compare", "path", "rbf", "audit", "study")
-"""The names of the pages."""
+"""Names of the pages."""
 HOSTILE = (
     *("<script>hacked = 1</script>", '"><img src=x onerror=hacked=1>', "javascript:hacked=1"),
     *("{{ 7 * 7 }}", "</style><svg onload=hacked=1>"),
 )
-"""Names that would run something, if a page did not take them for text."""
+"""Names that would run a script if a page did not escape them."""
 
 
 @pytest.fixture(scope="module")
@@ -347,7 +347,7 @@ def test_hostile_names_are_text(
 
 
 def test_the_policy_of_a_page_runs_nothing_else(browser: Browser, pages: dict[str, Path]) -> None:
-    """Were a name not escaped, it could still do nothing."""
+    """A name that was not escaped could still do nothing."""
     browser.open(pages["controls"])
     browser.run(
         "document.body.insertAdjacentHTML('beforeend', '<img src=\"x\" "

@@ -39,7 +39,7 @@ FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 
 """Points that no line separates, and their labels."""
 positive = st.floats(1e-30, 1e30)
 UNITS_OF_A_LETTER = 6.0
-"""Units that a letter of a label takes at most, on average: its size is 10."""
+"""Maximum average units of a letter of a label; its size is 10."""
 
 
 @pytest.fixture(scope="module")

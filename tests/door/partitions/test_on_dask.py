@@ -122,9 +122,8 @@ def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lost_workers_cost_time_only(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a cluster of its own: where a machine is too busy to start another worker, other
-    # tests keep
-    # theirs
+    # The test has a separate cluster: if a machine is too busy to start another
+    # worker, other tests keep their workers.
     with two_workers() as client:
         victims = sorted(client.run(os.getpid).values())[:workers]
         problem = classification(delayed(4, "X"), delayed(4, "y"), 0.1, client=client)

@@ -62,7 +62,7 @@ from terminal import Terminal, hard_ranking
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
-"""The kernel by which four points of XOR have the optimum 0.25."""
+"""Kernel for which four points of XOR have the optimum 0.25."""
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +248,7 @@ def test_a_verdict_other_than_agree_says_why_and_what_to_do(
 def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(
     found: Comparison, status: Status, reason: str, hint: str
 ) -> None:
-    """One declaration agrees, and no solver does: the one that failed did so for that reason."""
+    """One declaration agrees and no solver does; a solver failed for the given reason."""
     family = found.families[0]
     declared = next(
         j
@@ -391,7 +391,7 @@ def test_words_are_explained() -> None:
         assert word in EXPLANATION
 
 
-# While it works
+# During a run
 
 
 def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> None:
@@ -442,11 +442,12 @@ def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
 def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(
     name: str, tol: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OSQP says itself that its time was over, SCS calls its answer inaccurate.
+    """OSQP reports a time-out, SCS calls its answer inaccurate.
 
-    The last accuracy is reached by none.
+    No backend reaches the last accuracy.
 
-    CLARABEL answers before: the verdict waits for a first declaration, which is not stopped.
+    CLARABEL answers before them: the verdict depends on a first declaration, which is
+    not stopped.
     """
     problem = pairs_of_80_rows()
     forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]

@@ -1,4 +1,4 @@
-"""The JSON records of `compare` and `path` are what their schema in the package says."""
+"""JSON records of `compare` and `path` follow the schema in the package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from schema import SCHEMA, faults
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
-"""The kernel by which four points of XOR have the optimum 0.25."""
+"""Kernel for which four points of XOR have the optimum 0.25."""
 
 
 def record(file: Path, *arguments: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Findings made small: the same kind of finding by the same solver, on less.
+"""Shrunk failing cases: the same failure by the same solver, on less data.
 
-They come as Python that runs and as JSON that is read again.
+They are written as Python that runs and as JSON that can be loaded.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 
 
 def command(*arguments: object) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin shrink`."""
+    """Return the exit status and the complete output of `equimargin shrink`."""
     result = RUN.invoke(app, ["shrink", *map(str, arguments)])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -126,7 +126,7 @@ def larger_than(number: float) -> Any:
     return lambda instance: bool((instance.arguments["X"] > number).any())
 
 
-# The search.
+# Search
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -203,7 +203,7 @@ def test_sides_of_a_tube_with_weights_of_their_own_are_said() -> None:
         Instance.of(problem)
 
 
-# Findings.
+# Failing cases
 
 
 def test_a_wrong_formulation_is_refuted_on_two_points(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_there_is_nothing_to_shrink_where_all_agree() -> None:
         )
 
 
-# The command.
+# Command
 
 
 @pytest.mark.slow
@@ -331,7 +331,7 @@ def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "none.json").exists()
 
 
-# Files of others.
+# Third-party files
 
 
 @pytest.mark.parametrize(

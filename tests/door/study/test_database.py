@@ -212,7 +212,7 @@ def test_what_had_too_little_memory_is_asked_again_with_more(
 def test_a_study_in_a_folder_that_cannot_be_written_is_read(
     opened: Database, asked: list[AnswerSpec]
 ) -> None:
-    """Root may write everywhere: then another user looks at it."""
+    """Root may write in every folder: in that case another user reads the study."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
     opened.__exit__()
@@ -264,7 +264,7 @@ def test_a_look_takes_nothing_from_whoever_writes(opened: Database) -> None:
 def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(
     opened: Database, tmp_path: Path
 ) -> None:
-    """Rows that are in the log alone are seen, and stay there until the study goes on."""
+    """Rows in the log alone are seen, and stay there until the study continues."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
         for file in (opened.file, opened._log):
@@ -352,7 +352,7 @@ ENDLESS = (
     "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
     "SELECT x AS name, x AS value FROM n"
 )
-"""A view whose rows never end."""
+"""View with an endless number of rows."""
 
 
 @pytest.mark.parametrize(

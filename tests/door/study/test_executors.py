@@ -137,7 +137,7 @@ def test_a_cluster_finds_what_this_process_finds(tmp_path: Path) -> None:
 
 
 def test_clusters_of_a_machine_are_open_at_once_and_to_no_other_machine() -> None:
-    """Dask warns where a port is taken, and a warning is an error here."""
+    """Dask warns if a port is taken, and a warning is an error here."""
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     with _cluster(None, 1) as one, _cluster(None, 1) as other:
         servers = [client.cluster.scheduler.http_server for client in (one, other)]

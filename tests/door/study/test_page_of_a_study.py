@@ -15,7 +15,7 @@ from equimargin.study.grid import grid
 from equimargin.study.plan import DataPlan, Plan
 
 COSTS = tuple(2.0**k for k in range(-31, 32))
-"""Values of C, with which there are 504 answers to 126 problems."""
+"""Values of C, which give 504 answers to 126 problems."""
 SOLVED: dict[str, Any] = {
     "status": "optimal",
     "ok": True,

@@ -118,7 +118,7 @@ def test_an_exception_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_reason_of_an_answer_is_why_it_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That its backend says "optimal" is no reason for a failure."""
+    """The status "optimal" of its backend is no reason for a failure."""
     monkeypatch.setattr(
         Judgement, "ground", property(lambda judgement: "its own conditions are missed")
     )
@@ -168,7 +168,7 @@ def test_suspects_are_run_by_one_executor(opened: Database) -> None:
 
 
 def test_nothing_is_leased_once_it_is_over(opened: Database) -> None:
-    """A thread of joblib may want an answer when the others have been given back."""
+    """A thread of joblib may request an answer after the others were returned."""
     kept: list[Iterator[AnswerSpec]] = []
 
     def dying(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
@@ -363,5 +363,5 @@ def _answered(file: Path) -> int:
     """Return the number of answers of a study."""
     try:
         return Study(file).progress().total("answered")
-    except OSError:  # the file is being made
+    except OSError:  # The file is being created.
         return 0
