@@ -132,7 +132,12 @@ WRONG: dict[str, tuple[str, Callable[[MarginProblem], Any]]] = {
     ),
     "another width": (
         "svr.l1",
-        lambda p: SVR(kernel="precomputed", C=p.C, epsilon=3 * p.rows.epsilon, tol=1e-9),  # type: ignore[attr-defined]
+        lambda p: SVR(
+            kernel="precomputed",
+            C=p.C,
+            epsilon=3 * p.rows.epsilon,  # type: ignore[attr-defined]
+            tol=1e-9,
+        ),
     ),
 }
 
@@ -306,8 +311,10 @@ def svm_train(data, options):
     C, e = (float(words[words.index(name) + 1]) for name in ("-c", "-e"))
     return SVC(kernel="precomputed", C=C, tol=e).fit(data[1], data[0])
 def svm_save_model(file, model):
-    # the label of the first row is LIBSVM's first one: the signs of its coefficients and of rho are turned
-    lines = ["svm_type c_svc", "kernel_type precomputed", "nr_class 2", f"total_sv {len(model.support_)}",
+    # the label of the first row is LIBSVM's first one: \
+the signs of its coefficients and of rho are turned
+    lines = ["svm_type c_svc", "kernel_type precomputed", "nr_class 2", \
+f"total_sv {len(model.support_)}",
              f"rho {float(model.intercept_[0])!r}", "label -1 1", "SV"]
     lines += [f"{float(-c)!r} 0:{k + 1}" for k, c in zip(model.support_, model.dual_coef_[0])]
     Path(file).write_text("\\n".join(lines) + "\\n")
@@ -319,12 +326,15 @@ def train(y, x, options):
     words = options.split()
     s, C, e, B = (float(words[words.index(name) + 1]) for name in ("-s", "-c", "-e", "-B"))
     loss = "hinge" if s == 3 else "squared_hinge"
-    return loss, B, LinearSVC(loss=loss, C=C, tol=e, fit_intercept=B > 0, max_iter=100_000, random_state=0).fit(x, y)
+    return loss, B, LinearSVC(loss=loss, C=C, tol=e, fit_intercept=B > 0, \
+max_iter=100_000, random_state=0).fit(x, y)
 def save_model(file, model):
     loss, B, fitted = model
     kind = "L2R_L1LOSS_SVC_DUAL" if loss == "hinge" else "L2R_L2LOSS_SVC_DUAL"
-    lines = [f"solver_type {kind}", "nr_class 2", "label 1 -1", f"nr_feature {fitted.coef_.shape[1]}", f"bias {B:g}", "w"]
-    lines += [repr(float(v)) for v in fitted.coef_[0]] + ([repr(float(fitted.intercept_[0]))] if B > 0 else [])
+    lines = [f"solver_type {kind}", "nr_class 2", "label 1 -1", \
+f"nr_feature {fitted.coef_.shape[1]}", f"bias {B:g}", "w"]
+    lines += [repr(float(v)) for v in fitted.coef_[0]] \
++ ([repr(float(fitted.intercept_[0]))] if B > 0 else [])
     Path(file).write_text("\\n".join(lines) + "\\n")
 """,
 }
@@ -374,7 +384,8 @@ class Refused:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in REFUSED or name.startswith("sklearn.utils.estimator_checks"):
             raise ImportError(f"{name} is not there")
-REFUSED = {"pytest", "_pytest", "pluggy", "xdist", "build", "mypy", "ruff", "importlinter", "grimp", "setuptools", "pyarrow", "pandas",
+REFUSED = {"pytest", "_pytest", "pluggy", "xdist", "build", "mypy", "ruff", \
+"importlinter", "grimp", "setuptools", "pyarrow", "pandas",
     "polars", "twine", "libsvm", "liblinear"}
 sys.meta_path.insert(0, Refused())
 from equimargin.testing import check_formulation, check_solver, margin_problems

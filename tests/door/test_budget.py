@@ -209,8 +209,10 @@ from equimargin import compare
 from equimargin.formulations import classification
 from equimargin.formulations.numeric.jit import seconds_foreseen
 X, y = %s
-found = compare([classification(X, y), classification(X, y, bias=False)], solvers=["CLARABEL", "[a-z_]*"])
-skipped = {answer["solver"]: answer["reason"] for answer in found.answers if answer["agreement"] == "skipped"}
+found = compare([classification(X, y), classification(X, y, bias=False)], \
+solvers=["CLARABEL", "[a-z_]*"])
+skipped = {answer["solver"]: answer["reason"] for answer in found.answers \
+if answer["agreement"] == "skipped"}
 print(json.dumps([seconds_foreseen(), found.done, found.total, found.exit_code, skipped]))
 """
 """Comparison of some points and the kernels it compiles.
@@ -390,7 +392,8 @@ import json
 from dying import AtWork, family
 from equimargin import compare
 found = compare(family({"end": 3.0}), solvers=["*", AtWork()], jobs=2)
-print(json.dumps([found.done == found.total, found.interrupted, {a["solver"]: [a["agreement"], a["reason"]] for a in found.answers}]))
+print(json.dumps([found.done == found.total, found.interrupted, \
+{a["solver"]: [a["agreement"], a["reason"]] for a in found.answers}]))
 """
 
 

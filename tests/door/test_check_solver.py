@@ -281,7 +281,8 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
 def test_an_estimator_with_another_cost_is_told_so() -> None:
     with pytest.raises(
         AssertionError,
-        match=r"its C is 100, and that of the problem 0\.\d+: from_estimator also accepts a function",
+        match=r"its C is 100, and that of the problem 0\.\d+: "
+        r"from_estimator also accepts a function",
     ):
         check_solver(from_estimator(SVC(kernel="linear", C=100.0, tol=1e-9)))
 

@@ -106,7 +106,8 @@ def test_an_argument_too_many_or_twice_is_refused() -> None:
         compare(X, y, "svm.soft")
     with pytest.raises(
         TypeError,
-        match="after problems compare takes formulations, solvers, tol, agree_tol; pass all else by name",
+        match="after problems compare takes formulations, solvers, tol, agree_tol; "
+        "pass all else by name",
     ):
         compare(classification(X, y), "*", "*", 1e-8, 1e-6, 60.0)
     with pytest.raises(TypeError, match="compare received y by position and by name"):

@@ -566,7 +566,17 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
     qid = problem.rows.query if task == "ranking" else None  # type: ignore[attr-defined]
     kernels = [rbf(0.3), rbf(3.0), linear()]
     with joblib.parallel_config(backend="threading"):
-        found = grid(X, y, kernels, task, qid, folds=3, lambda_min=1e-2, epsilon=0.2, n_jobs=2)  # type: ignore[arg-type]
+        found = grid(
+            X,
+            y,
+            kernels,
+            task,  # type: ignore[arg-type]
+            qid,
+            folds=3,
+            lambda_min=1e-2,
+            epsilon=0.2,
+            n_jobs=2,
+        )
     sign = 1 if found.best.selected.larger_is_better else -1
     assert sign * found.best.selected.score == max(sign * row.selected.score for row in found.rows)
     assert [row.kernel for row in found.rows] == kernels

@@ -59,7 +59,8 @@ def test_the_branches_of_an_instance() -> None:
     )
     there = {name for name, here in found.items() if here}
     assert there == {
-        "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram", "rank one", "integer grid",
+        "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram",
+        "rank one", "integer grid",
         "C >= 1e4", "zero weights", "infinite weights",
     }  # fmt: skip
     assert found["ties"] is None

@@ -76,7 +76,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wanted(tree: Path) -> dict[str, bytes]:
     """Return the content of every file of the package by its name in the wheel."""
     return {
-        f"{package.replace('.', '/')}/{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
+        f"{package.replace('.', '/')}/"
+        f"{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
         for package, folder in PACKAGE_DIR.items()
         for path in (tree / folder).rglob("*")
         if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}

@@ -222,7 +222,8 @@ def same(*asked, **options):
     gc.callbacks.append(interrupt)
     return judge(*asked, **options)
 equimargin.equivalence.same = same
-sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
+sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", \
+"--draws", "200", "--examples", "10000"]
 main()
 """
 """Command interrupted in a callback of the garbage collector, where errors are ignored."""

@@ -78,7 +78,10 @@ def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert {answer["solver"] for answer in record["answers"]} >= {"CLARABEL", "test.ocsvm.libsvm"}
     with_control = run("compare", "data.json", *arguments, "--include-controls")
     assert with_control.returncode == 0, with_control.stdout + with_control.stderr
-    np.savez(tmp_path / "data.npz", **{name: np.array(value) for name, value in data.items()})  # type: ignore[arg-type]
+    np.savez(
+        tmp_path / "data.npz",
+        **{name: np.array(value) for name, value in data.items()},  # type: ignore[arg-type]
+    )
     assert (
         run(
             "compare",
@@ -304,11 +307,15 @@ def stated(name, make, **how):
     Family(name).formulation("primal", **how)(make)
 
 x = cp.Variable
-stated("own_far", lambda d: (v := x(2, name="v")) is None or cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))
-stated("own_nothing", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(v), [v >= 1, v <= d["a"][0]]))
-stated("own_endless", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Maximize(v), [v >= d["a"][0]]))
+stated("own_far", lambda d: (v := x(2, name="v")) is None or \
+cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))
+stated("own_nothing", lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Minimize(v), [v >= 1, v <= d["a"][0]]))
+stated("own_endless", lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Maximize(v), [v >= d["a"][0]]))
 stated("own_broken", lambda d: d["b"])
-rooted = lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(cp.square(v)), [v >= d["a"][1]])
+rooted = lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Minimize(cp.square(v)), [v >= d["a"][1]])
 stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
 """
 """Families whose data have a = (0, 3)."""
@@ -410,7 +417,8 @@ class Both(Kernel):
 
     def rounding(self, X, Z, K, v):
         parts = linear(), rbf(self.gamma)
-        return sum(part.rounding(X, Z, part.block(X, Z), v) for part in parts) + 2.0**-52 * self.magnitude(X, Z, K, v)
+        return sum(part.rounding(X, Z, part.block(X, Z), v) for part in parts) \
++ 2.0**-52 * self.magnitude(X, Z, K, v)
 
     def diagonal_bound(self, X):
         return 2 * (linear().diagonal_bound(X) + rbf(self.gamma).diagonal_bound(X))

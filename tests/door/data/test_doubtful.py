@@ -386,7 +386,8 @@ def test_an_archive_may_hold_words_for_labels_and_gaps(tmp_path: Path) -> None:
     assert queries(load(path, missing="drop")) == [0, 1]
     with pytest.raises(
         DataError,
-        match=r"the array y has 2 dimensions and type float64; save numbers or text in 1 dimension$",
+        match=r"the array y has 2 dimensions and type float64; "
+        r"save numbers or text in 1 dimension$",
     ):
         load(savez(tmp_path, X=X, y=X))
 
@@ -729,7 +730,10 @@ def test_load_best_against_the_data_that_are_joined_is_refused(tmp_path: Path) -
             match=f"best is '{other}', and the {best or 'highest'} label is the best of the data",
         ):
             load(path, like=first, best=other)  # type: ignore[arg-type]
-        assert load(path, like=first, best=best).y.tolist() == first.y.tolist()  # type: ignore[arg-type]
+        assert (
+            load(path, like=first, best=best).y.tolist()  # type: ignore[arg-type]
+            == first.y.tolist()
+        )
 
 
 @pytest.mark.parametrize(

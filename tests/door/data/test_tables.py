@@ -1021,8 +1021,8 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert (
-        "--validate 2: folds support neither weights nor preferences; name a file of validation rows"
-        in output
+        "--validate 2: folds support neither weights nor preferences; "
+        "name a file of validation rows" in output
     )
 
 

@@ -582,7 +582,10 @@ WRONG = [
         MarginClassifier(kernel="rbf", gamma=-1.0),
         "rbf kernel: gamma must be positive and finite, not -1",
     ),
-    (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),  # type: ignore[arg-type]
+    (
+        MarginClassifier(loss="log"),  # type: ignore[arg-type]
+        "loss must be 'hinge' or 'squared_hinge', not 'log'",
+    ),
     (
         MarginClassifier(bias="no"),  # type: ignore[arg-type]
         "bias must be 'free', 'none', 'penalized', True or False, not 'no'",
@@ -590,11 +593,20 @@ WRONG = [
     (MarginClassifier(solver="fast"), "unknown solver 'fast'"),
     (MarginClassifier(tol=0.0), "tol must be a positive number, not 0"),
     (MarginRegressor(epsilon=-1.0), "epsilon must be finite and at least 0, not -1"),
-    (MarginRanker(per_query="most"), "per_query must be 'sum' or 'mean', not 'most'"),  # type: ignore[arg-type]
-    (OneNormRanker(over="queries"), "over must be 'points' or 'pairs', not 'queries'"),  # type: ignore[arg-type]
+    (
+        MarginRanker(per_query="most"),  # type: ignore[arg-type]
+        "per_query must be 'sum' or 'mean', not 'most'",
+    ),
+    (
+        OneNormRanker(over="queries"),  # type: ignore[arg-type]
+        "over must be 'points' or 'pairs', not 'queries'",
+    ),
     (OneNormRanker(np.inf), "C must be a positive finite number"),
     (MarginClassifierPathCV(cv=1), "2 folds or more, not 1"),
-    (MarginClassifierPathCV(penalty="l0"), "penalty must be 'l2' or 'l1', not 'l0'"),  # type: ignore[arg-type]
+    (
+        MarginClassifierPathCV(penalty="l0"),  # type: ignore[arg-type]
+        "penalty must be 'l2' or 'l1', not 'l0'",
+    ),
     (
         MarginClassifier(class_weight={0: -1.0}),
         "class_weight must be finite and at least 0, not -1 of class 0",

@@ -132,7 +132,8 @@ def test_a_click_sorts_by_a_column_and_another_turns_it_round(
 ) -> None:
     browser.open(pages["controls"])
     browser.run(
-        "[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows[0].cells[8].dataset.key "
+        "[...document.querySelectorAll('table.sortable')].at(-1)"
+        ".tBodies[0].rows[0].cells[8].dataset.key "
         ""
         ""
         "= ''"
@@ -252,7 +253,8 @@ def test_a_long_table_scrolls_below_its_heads(browser: Browser, pages: dict[str,
     browser.open(pages["study"])
     script = """const box = [...document.querySelectorAll('.wide:has(table.sortable)')].at(-1);
       box.scrollTop = 400;
-      const of_box = box.getBoundingClientRect(), head = box.querySelector('thead').rows[0].cells[0].getBoundingClientRect();
+      const of_box = box.getBoundingClientRect(), \
+head = box.querySelector('thead').rows[0].cells[0].getBoundingClientRect();
       return [box.scrollTop, of_box.height / window.innerHeight, head.top - of_box.top]"""
     scrolled, height, below = browser.run(script)
     assert scrolled == 400
@@ -267,7 +269,8 @@ def test_words_of_pictures_are_inside_of_them(
     browser.open(pages[name])
     script = """return [...document.querySelectorAll('.picture > svg text')].filter((text) => {
       const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
-      return box.x < -0.5 || box.x + box.width > view.width + 0.5 || box.y < -0.5 || box.y + box.height > view.height + 0.5;
+      return box.x < -0.5 || box.x + box.width > view.width + 0.5 \
+|| box.y < -0.5 || box.y + box.height > view.height + 0.5;
     }).map((text) => text.textContent)"""
     assert browser.run(script) == []
 

@@ -68,14 +68,16 @@ def wrong(d):
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [d["X"] @ x >= d["y"]])
 
 
-@solver("shrink_raises", "svm.soft", algorithm="an exception", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_raises", "svm.soft", algorithm="an exception", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def raises(problem, limits, start):
     if (problem.X > 2).any():
         raise ZeroDivisionError("by zero")
     return {"beta": np.zeros(problem.m), "b": 0.0}
 
 
-@solver("shrink_sleeps", "svm.soft", algorithm="a nap", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_sleeps", "svm.soft", algorithm="a nap", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def sleeps(problem, limits, start):
     from equimargin.solvers import solve
     time.sleep(0.3 if problem.m > 2 else 0.0)

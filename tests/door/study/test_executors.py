@@ -37,7 +37,8 @@ import os, signal
 from equimargin.solvers import Requirements, solver
 from equimargin.formulations import MarginProblem
 
-@solver("deadly", "svm.soft", algorithm="the end of its process", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("deadly", "svm.soft", algorithm="the end of its process", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def deadly(problem, limits, start):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -217,7 +218,8 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     [
         (
             ["--scheduler", "tcp://here:1"],
-            "--scheduler is the address of a Dask cluster, and --executor is local; add --executor dask",
+            "--scheduler is the address of a Dask cluster, and --executor is local; "
+            "add --executor dask",
         ),
         (
             ["--jobs", "2"],
