@@ -91,8 +91,8 @@ def test_where_the_ranks_are_apart_thresholds_are_in_the_middle_of_the_closest_p
 def test_the_closest_pair_of_zero_slack_is_not_enough() -> None:
     """The ranks are less than a margin apart.
 
-    The closest pair with f_i - f_j >= 1 would cut one of them, the closest pair does
-    not.
+    The closest pair with f_i - f_j >= 1 would cut one of them, the closest pair of
+    all does not.
     """
     y, f = np.array([0, 0, 1, 1]), np.array([0.0, 0.9, 1.0, 1.95])
     low, high = min(

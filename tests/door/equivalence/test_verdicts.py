@@ -231,7 +231,10 @@ def test_a_formulation_is_compared_with_the_definition_of_its_family() -> None:
 
 
 def at_least(bound: float, maximised: bool = False) -> Any:
-    """min x over x >= bound and x <= 1; without a bound it has no optimum, and above 1 no point."""
+    """Return min x over x >= bound and x <= 1 as a function of data.
+
+    Without a bound it has no optimum, and with one above 1 no feasible point.
+    """
 
     def stated(d: Any) -> Any:
         x = cp.Variable()
