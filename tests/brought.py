@@ -1,4 +1,4 @@
-"""Families as somebody brings them, for the tests: one-class SVMs, and tiny programs without an optimum."""
+"""User-defined families for tests: one-class SVMs, and tiny programs without an optimum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equimargin.own import Family, FormulaValue, ProgramProblem, Source, solver
 
 @st.composite
 def points(draw: st.DrawFn) -> dict[str, Any]:
-    """Up to four points on an integer grid, and nu."""
+    """Draw up to four points on an integer grid, and nu."""
     m, k = draw(st.integers(1, 4)), draw(st.integers(1, 2))
     X = np.array(
         draw(st.lists(st.integers(-2, 2), min_size=m * k, max_size=m * k)), dtype=np.float64
@@ -44,7 +44,7 @@ def primal(d: dict[str, Any]) -> Any:
 
 
 def printed_primal(v: Any, d: dict[str, Any]) -> Any:
-    """The objective and by how much each constraint is violated, in numpy."""
+    """Return the objective and the violation of each constraint, computed in numpy."""
     m = len(d["X"])
     missing = v["rho"] - v["xi"] - d["X"] @ v["w"]
     return FormulaValue(
@@ -92,7 +92,7 @@ def dual_without_m(d: dict[str, Any]) -> Any:
 
 @solver("test.ocsvm.libsvm", ocsvm, accuracy=1e-6)
 def libsvm(problem: ProgramProblem) -> Any:
-    """LIBSVM's one-class SVM, whose multipliers are nu m times those of the dual."""
+    """Solve by LIBSVM, whose multipliers are nu m times those of the dual."""
     d = problem.data
     from sklearn.svm import OneClassSVM
 

@@ -1,4 +1,4 @@
-"""Headless Chromium, as tests of pages drive it."""
+"""Headless Chromium for tests of pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from places import ROOT
 
 AXE = ROOT / ".pytest_cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-"""The script that judges whether everybody can use a page; .ci/run puts it there."""
+"""Script that checks the accessibility of a page; .ci/run installs it."""
 FLAGS = (
     *(
         "--headless=new",
@@ -30,16 +30,16 @@ FLAGS = (
         "--hide-scrollbars",
     ),
 )
-"""How Chromium is started: without a screen, and without asking anybody outside for anything."""
+"""Chromium's options: no screen and no network requests of its own."""
 
 
 class Browser:
-    """Chromium at a page.
+    """Chromium with an open page.
 
     Parameters
     ----------
     driver : Any
-        Of selenium.
+        Driver of selenium.
     """
 
     def __init__(self, driver: Any) -> None:
@@ -48,7 +48,10 @@ class Browser:
     def open(
         self, page: Path, width: int = 1280, scheme: str = "light", medium: str = "screen"
     ) -> None:
-        """Open a page at a width in pixels, in a colour scheme, on a screen or in print; what the console said before is forgotten."""
+        """Open a page and forget earlier console messages.
+
+        The page has a width in pixels and a colour scheme, on a screen or in print.
+        """
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -59,15 +62,15 @@ class Browser:
         self.driver.get(page.as_uri())
 
     def said(self) -> list[str]:
-        """What the console has said since the last time."""
+        """Return the console messages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script returns."""
+        """Return the result of a script."""
         return self.driver.execute_script(script, *arguments)
 
     def violations(self) -> list[str]:
-        """What makes the page hard to use for some people, by axe-core: what it calls serious or critical."""
+        """Return the page's serious and critical accessibility faults, by axe-core."""
         if not AXE.exists():
             pytest.skip(f"axe-core is not in {AXE.relative_to(ROOT)}: .ci/run installs it")
         self.run(AXE.read_text(encoding="utf-8"))
@@ -82,7 +85,10 @@ class Browser:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Browser]:
-    """Headless Chromium with a profile in an empty folder; what needs it is skipped where there is none."""
+    """Yield headless Chromium with a profile in an empty folder.
+
+    Tests are skipped if Chromium is not installed.
+    """
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if program is None or driver is None:
         pytest.skip(

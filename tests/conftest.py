@@ -1,4 +1,7 @@
-"""Before any test: one thread a process, and the hypothesis profile; and for tests of interrupts, a process that hears them."""
+"""Setup of all tests: one thread per process, hypothesis profile, interrupts.
+
+Tests of interrupts run in a process that receives SIGINT.
+"""
 
 import faulthandler
 import os
@@ -6,9 +9,9 @@ import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-# pytest-xdist sets it, and what is printed would be as narrow as its lines
+# pytest-xdist sets COLUMNS, which would narrow the printed tables.
 os.environ.pop("COLUMNS", None)
-# read once, when numpy is imported: so this comes first
+# The variables are read once, when numpy is imported: so this comes first.
 for _library in (
     "OPENBLAS",
     "OMP",
@@ -25,7 +28,7 @@ SECONDS_TO_END = 120
 
 collect_ignore = [
     "brought.py"
-]  # has no doctest, and a second import of it would enter its families twice
+]  # It has no doctest, and a second import would register its families twice.
 # Campaigns whose packages are extras have no doctest either, and cannot be imported
 # without them.
 _OF_EXTRAS = {"atheris": "campaigns/fuzz/one.py", "cosmic_ray": "campaigns/mutation.py"}
@@ -36,8 +39,7 @@ collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(pac
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
 # `make check-all`
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30, print_blob=True)
-# `make faults`: that a test fails is enough, the smallest example of it is not asked
-# for.
+# `make faults`: a failing test is enough, and its example is not shrunk.
 settings.register_profile(
     "faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate)
 )
@@ -50,17 +52,20 @@ settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
 
 @pytest.fixture
 def hearing() -> Iterator[None]:
-    """What runs in the background (`nohup make check &`) ignores interrupts, and so do its children: not while they are tested."""
+    """Let the process and its children receive SIGINT during a test.
+
+    Processes in the background (`nohup make check &`) ignore it.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Limit the time in which pytest's main process ends; then show the stacks of all threads.
+    """Limit the time in which pytest ends, and show the stacks of all threads after it.
 
-    Without this limit it would wait for a thread or a child that does not end: pytest limits
-    tests alone. A worker may wait longer, for the last test of another worker.
+    Without this limit it would wait for a thread or a child that does not end: pytest
+    limits tests alone. A worker may wait longer, for the last test of another worker.
     """
     if not hasattr(config, "workerinput"):
         faulthandler.dump_traceback_later(SECONDS_TO_END, exit=True)

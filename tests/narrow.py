@@ -1,4 +1,4 @@
-"""What a test relies on, asserted and typed in one word: that a value is there, or that it is of a kind."""
+"""Assertions with types: a value is present, or it is of a class."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ T = TypeVar("T")
 
 
 def present(value: T | None) -> T:
-    """The value, which is not None."""
+    """Return the value, which is not None."""
     assert value is not None
     return value
 
 
 def as_a(kind: type[T], value: object) -> T:
-    """The value, which is of this kind: pairs for the rows of a ranking, a Point for an answer to a margin problem."""
+    """Return the value, which is an instance of a class.
+
+    Examples are pairs for the rows of a ranking and a Point for an answer to a margin
+    problem.
+    """
     assert isinstance(value, kind), f"{type(value).__name__} is no {kind.__name__}"
     return value

@@ -1,4 +1,4 @@
-"""What the tests of every solver ask of its solutions, and the data to ask it of."""
+"""Checks of the solutions of every solver, and data for them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from equimargin.solvers import Solution, Status, solve
 
 CANCER = load_breast_cancer()
 SCALED = StandardScaler().fit_transform(CANCER.data)
-"""The points of CANCER, (569, 30), every column of mean 0 and variance 1."""
+"""Points of CANCER, (569, 30), every column of mean 0 and variance 1."""
 LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
-"""The classes of CANCER, (569,) in {-1, +1}."""
+"""Classes of CANCER, (569,) in {-1, +1}."""
 
 
 def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """The solution, its gap and its proven interval as asked."""
+    """Return a solution whose gap and proven interval are within the tolerance."""
     solution = solve(problem, solver, tol=tol, **limits)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.relative_gap <= tol
@@ -31,26 +31,29 @@ def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> 
 
 
 def same_optimum(a: Solution, b: Solution) -> None:
-    """The proven intervals meet."""
+    """Check that the proven intervals intersect."""
     assert max(a.lower, b.lower) <= min(a.upper, b.upper)
 
 
 def noisy_levels(m: int = 60, seed: int = 0) -> tuple[Any, Any, Any]:
-    """X (m, 4), noisy relevances, three queries."""
+    """Return X (m, 4), noisy relevances and three queries."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 4))
     return X, np.round(X[:, 0] + rng.normal(size=m)), np.arange(m) * 3 // m
 
 
 def three_levels(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
-    """X (m, d), three levels, three queries."""
+    """Return X (m, d), three levels and three queries."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, d))
     return X, np.digitize(X[:, 0] + rng.normal(size=m), [-0.5, 0.8]), rng.integers(3, size=m)
 
 
 def classes_with_outliers(m: int = 12, seed: int = 0) -> tuple[Any, Any]:
-    """X (m, 2) near a line and y (m,): -1 about -.2, +1 about .2, and outliers of class +1 about -.4, that would vote for -1."""
+    """Return X (m, 2) near a line and y (m,).
+
+    -1 is near -.2, +1 near .2; outliers of class +1 near -.4 would vote for -1.
+    """
     rng = np.random.default_rng(seed)
     places, y = np.resize([-0.4, -0.2, -0.2, 0.2], m), np.resize([1.0, -1.0, -1.0, 1.0], m)
     return np.outer(places, [1.0, 0.5]) + 0.02 * rng.normal(size=(m, 2)), y
@@ -58,7 +61,10 @@ def classes_with_outliers(m: int = 12, seed: int = 0) -> tuple[Any, Any]:
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Fail when the process has spent the given seconds of CPU time: a hang fails, a busy machine does not."""
+    """Fail when the process has spent the given seconds of CPU time.
+
+    A hang fails, a busy machine does not.
+    """
 
     def fail(number: int, frame: Any) -> None:
         raise AssertionError(f"no end after {seconds} s of CPU time")

@@ -1,11 +1,13 @@
-"""Follow a page of the documentation as a reader would, from an empty folder: `python tests/pages.py PAGE`, in that folder.
+"""Follow a page of the documentation as a reader would, from an empty folder.
 
-Blocks are taken from top to bottom. Python of all blocks is one session; a `text` block
-that follows one at once is what it printed. A block with a caption is the file of that
-name. A command of a `console` block runs in the folder; the parts between "..." of what
-the page says it prints are in what it prints. A figure may be another one: other
-machines have others, and a wider figure leaves other columns less room, so that words
-are cut off elsewhere. `sh` blocks set an environment up and are not run.
+Run `python tests/pages.py PAGE` in that folder.
+
+Blocks are taken from top to bottom. The Python blocks share one session; a `text` block
+that follows one directly is its output. A block with a caption is the file of that
+name. A command of a `console` block runs in the folder; the parts between "..." of the
+output on the page are in its output. Figures may differ between machines, and a wider
+figure leaves other columns less room, so that words are cut off elsewhere. `sh` blocks
+set an environment up and are not run.
 """
 
 from __future__ import annotations
@@ -23,20 +25,24 @@ from typing import Any, NamedTuple
 from places import HANG
 
 FENCE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n(?P<text>(?:.*\n)*?)(?P=fence)$",
+    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n"
+    r"(?P<text>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )
 NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
-"""A figure, which may be another one on another machine."""
+"""Figure, which may differ on another machine."""
 SETTING_UP = ("make", "pip")
-"""The first words of commands that set an environment up."""
+"""First words of commands that set an environment up."""
 
 FOLLOWED_AS_BUILT = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
-"""The pages that are followed far from the tree, with the wheel; all others are followed in it."""
+"""Pages followed with the wheel, far from the tree; others are followed in it."""
 
 
 class Block(NamedTuple):
-    """A block of a page: its language, its text, and the file that its caption names; adjacent : it follows the block before at once."""
+    """Block of a page: language, text, and the file that its caption names.
+
+    `adjacent` is True if it follows the previous block directly.
+    """
 
     language: str
     text: str
@@ -46,7 +52,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The blocks of a page."""
+    """Yield the blocks of a page."""
     end = 0
     for found in FENCE.finditer(page):
         text, caption = found["text"], re.match(r":caption: (\S+)\n\n?", found["text"])
@@ -58,7 +64,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def follow(page: Path) -> Iterator[str]:
-    """A sentence for everything on a page that is not so; Python that fails ends the page."""
+    """Yield a sentence for every wrong statement; failing Python ends the page."""
     session: dict[str, Any] = {"__name__": "__main__"}
     printed = ""
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -107,7 +113,11 @@ def commands(place: str, text: str) -> Iterator[str]:
 
 
 def differences(place: str, expected: str, printed: str) -> Iterator[str]:
-    """Whether what was printed is as the page says, figures, spaces and cut-off words apart; three points that end a line are anything."""
+    """Yield a sentence for each difference between the output and the page.
+
+    Figures, spaces and cut-off words do not count; three points at the end of a line
+    match anything.
+    """
     said = shape(printed)
     for part in re.split(r"\.\.\.\n|\S*\s*…", expected):
         if shape(part) not in said:
@@ -115,12 +125,12 @@ def differences(place: str, expected: str, printed: str) -> Iterator[str]:
 
 
 def shape(text: str) -> str:
-    """A text with a sign in place of each figure, and one space between words."""
+    """Return a text with a sign in place of each figure, and one space between words."""
     return " ".join(NUMBER.sub("#", text).split())
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, "")  # files of a page are modules that its next block imports
+    sys.path.insert(0, "")  # The next block imports files of the page.
     found = list(follow(Path(sys.argv[1])))
     print(*found, sep="\n")
     sys.exit(1 if found else 0)

@@ -1,4 +1,7 @@
-"""Twenty pairs of problems and what `same` must say of them; every problem is a function of data that returns a cvxpy problem."""
+"""Twenty pairs of problems and the verdict that `same` must give on them.
+
+Every problem is a function of data that returns a cvxpy problem.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from equimargin.testing import classification_data, regression_data
 
 
 def points(**settings: Any) -> Any:
-    """X (m, d) of small integers, labels y (m,), and settings."""
+    """Return a strategy for X (m, d) of small integers, labels y (m,) and settings."""
     return st.builds(
         lambda d, **more: {"X": np.round(d.X) + 0.0, "y": d.y, **more},
         classification_data(3, tails=False),
@@ -67,7 +70,7 @@ def soft_dual_without_half(d: Any) -> Any:
 
 
 def soft_rescaled(d: Any) -> Any:
-    """w = 2 v and xi = 3 s, the rows in another order and scaled."""
+    """Return a soft margin with w = 2 v, xi = 3 s, and its rows reordered and scaled."""
     v, b, s = cp.Variable(d["X"].shape[1]), cp.Variable(), cp.Variable(len(d["X"]))
     rows = [s >= 0, 5 * cp.multiply(d["y"], 2 * (d["X"] @ v) - b) + 15 * s >= 5]
     return cp.Problem(cp.Minimize(3 * d["C"] * cp.sum(s) + 2 * cp.sum_squares(v)), rows)
@@ -141,7 +144,7 @@ def soft_at_nu(d: Any) -> Any:
 
 
 def soft_at_its_cost(d: Any) -> Any:
-    """nu-SVC as a soft margin: C = 1 / (m rho), and the value is rho^2 v - nu rho."""
+    """Return nu-SVC as a soft margin: C = 1 / (m rho), value rho^2 v - nu rho."""
     program = compile_program(nu_svc(d), "fractions")
     found = program_optimum(program)
     rho = found.x[program.columns["rho"].start] if isinstance(found, Optimum) else 0
@@ -174,7 +177,10 @@ def lasso_bounded(d: Any) -> Any:
 
 
 def lasso_bounded_at_its_norm(d: Any) -> Any:
-    """The bound is |w*|_1 of an optimal w*, and the weight times it is added: equal by Lagrange, and no renaming."""
+    """Return a lasso with the bound |w*|_1 of an optimal w*; the weight times it is added.
+
+    It is equal by Lagrange duality, and no renaming.
+    """
     program = compile_program(lasso(d), "fractions")
     found = program_optimum(program)
     assert isinstance(found, Optimum)
@@ -255,7 +261,10 @@ def crammer_singer_dual_of_half_the_cost(d: Any) -> Any:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two problems of some data, the verdict, and whether a difference must be one of finite optima."""
+    """Two problems of some data and the verdict.
+
+    `finite` is True if a difference must be one of finite optima.
+    """
 
     a: Any
     b: Any
@@ -300,4 +309,4 @@ PAIRS = {
         crammer_singer, crammer_singer_dual_of_half_the_cost, THREE_CLASSES, "DIFFERENT"
     ),
 }
-"""The pairs, by what they are."""
+"""Pairs by description."""

@@ -1,4 +1,4 @@
-"""What rational arithmetic proves of a form of a canonical problem."""
+"""Proofs by rational arithmetic of a form of a canonical problem."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from narrow import present
 
 
 def proven(problem: MarginProblem, name: str = "primal") -> ProvenOptimum:
-    """The optimum of a form of the problem's family, by the form's name within it, on the family's scale."""
+    """Return the optimum of a form of the problem's family, on the family's scale.
+
+    The form has a name within the family.
+    """
     entry = REGISTRY[f"{problem.family}.{name}"]
     data = formulation_data(problem)
     return proven_optimum(entry.program(data), lambda value: entry.value(value, data))
 
 
 def exact(problem: MarginProblem, name: str = "primal") -> Fraction:
-    """The optimum of a form, as a fraction."""
+    """Return the optimum of a form as a fraction."""
     return present(proven(problem, name).exact)
 
 
 def values(problem: MarginProblem, name: str = "primal") -> dict[str, Any]:
-    """The variables of a form at an exact optimum, rounded to floats."""
+    """Return the variables of a form at an exact optimum, rounded to floats."""
     program = REGISTRY[f"{problem.family}.{name}"].program(formulation_data(problem))
     x = np.array(list(map(float, present(proven(problem, name).x))))
     return {name: x[columns] for name, columns in program.columns.items()}

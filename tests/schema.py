@@ -1,4 +1,4 @@
-"""Whether a JSON record of `compare` or `path` is what the schema in the package says."""
+"""Check of JSON records of `compare` or `path` against the schema in the package."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ KNOWN = {
     "items",
     "description",
 }
-"""The words of JSON Schema that the validator below understands."""
+"""Words of JSON Schema supported by the validator below."""
 
 
 def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
-    """What of a value is not as a schema says, by the words in KNOWN; others are an error."""
+    """Yield the violations of a schema by a value; words outside KNOWN are an error."""
     assert set(schema) <= KNOWN, schema
     if "$ref" in schema:
         yield from _faults(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
@@ -69,5 +69,5 @@ def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[st
 
 
 def faults(record: Any, command: str) -> Iterator[str]:
-    """What of a record is not as the schema of that command's records says."""
+    """Yield the violations of the schema of a command's records."""
     return _faults(record, SCHEMA["$defs"][command])

@@ -1,4 +1,4 @@
-"""Rankings with their scores, as tests of measures draw them."""
+"""Rankings with their scores, for tests of measures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from equimargin.testing import Relevances, ranking_data
 Array = NDArray[np.float64]
 close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
-"""Relevances and scores of a few documents."""
+"""Strategy for relevances and scores of a few documents."""
 
 
 @st.composite
 def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
-    """Draw y, f and qid: relevances with ties, queries of one level and of one row; f with ties, negative zeros and neighbouring floats."""
+    """Draw y, f and qid: relevances with ties, queries of one level and of one row.
+
+    f has ties, negative zeros and neighbouring floats.
+    """
     data: Relevances = draw(ranking_data(tails=False))
     m = len(data.y)
     coarse = st.integers(-2, 2).map(float) | st.just(-0.0)

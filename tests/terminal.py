@@ -1,4 +1,4 @@
-"""A program in a terminal of its own, as a person starts it, and a comparison that takes it minutes."""
+"""Program in a pseudo-terminal, and a comparison that takes minutes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from places import HANG, ROOT
 
 
 def hard_ranking() -> str:
-    """A table: a ranking of one query, over whose answers a comparison takes minutes if it is patient."""
+    """Return the table of a ranking of one query.
+
+    A patient comparison of it takes minutes.
+    """
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 5))
     y = np.digitize(X[:, 0] + random.normal(size=200), [-1, 0, 1])
@@ -32,7 +35,7 @@ def hard_ranking() -> str:
 
 
 class Terminal:
-    """A program in a pseudo-terminal, which gets Ctrl-C like one that a person started, whatever this process ignores."""
+    """Program in a pseudo-terminal; it receives Ctrl-C even if this process ignores it."""
 
     def __init__(
         self,
@@ -76,14 +79,14 @@ class Terminal:
         self.until = time.monotonic() + HANG
 
     def read(self) -> bool:
-        """Read what there is; false at the end."""
+        """Read the available output; return False at the end."""
         ready, _, _ = select.select([self.master], [], [], 1.0)
         if not ready:
             assert time.monotonic() < self.until, self.output
             return True
         try:
             content = os.read(self.master, 65536)
-        except OSError:  # the other side is closed
+        except OSError:  # The other side is closed.
             return False
         self.output += content.decode("utf-8", "replace")
         return bool(content)
@@ -94,7 +97,7 @@ class Terminal:
             assert self.read(), self.output
 
     def finish(self) -> int:
-        """Read all and give the exit status."""
+        """Read all output and return the exit status."""
         while self.read():
             pass
         os.close(self.master)
@@ -102,12 +105,15 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What was printed without the sequences that move the cursor and colour."""
+        """Output without the sequences that move the cursor and set colours."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.output).replace("\r", "\n")
 
     @property
     def screen(self) -> str:
-        """What a person sees in the end: lines that were drawn again stand where they were drawn last."""
+        """Final screen of the terminal.
+
+        Lines that were drawn again stand where they were drawn last.
+        """
         lines, row = [""], 0
         for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.output):
             if part == "\n":

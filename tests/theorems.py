@@ -1,4 +1,4 @@
-"""The machine-checked theorems as text: where each is stated, and the digests that pin the statements of those the links name.
+"""Machine-checked theorems as text: their places, and digests of linked statements.
 
 Run as a script it renews `proofs/rocq/statements.json`: read the difference before it
 is committed.
@@ -24,7 +24,7 @@ CAPSTONES = (
     "capstone.svr_l1_one_optimum",
     "capstone.one_norm_one_optimum",
 )
-"""Theorems about whole families: no single link names them."""
+"""Theorems about whole families, which no single link names."""
 OF_OPEN_FAMILIES = (
     "ordinal.ord_pair",
     "ordinal.ord_l2_pair",
@@ -48,7 +48,7 @@ OF_OPEN_FAMILIES = (
     "rank_losses.inversions_of_a_threshold",
     "rank_losses.ord_unordered_is_not_explicit",
 )
-"""Theorems about families that enter by the open protocol, in which the forms of one family are its links."""
+"""Theorems about families of the open protocol; their links are a family's forms."""
 OF_WEIGHTS = (
     "weights.weighted_duality",
     "weights.weighted_l2_duality",
@@ -59,9 +59,15 @@ OF_WEIGHTS = (
     "weights.rank_l1_weighted_duality",
     "weights.rank_l2_weighted_duality",
 )
-"""Theorems about rows that have each a cost of its own, from none to infinite: those of the links have one cost for all."""
+"""Theorems about rows with separate costs, from none to infinite.
+
+Those of the links have one cost for all rows.
+"""
 OF_THE_REDUCED_GRAPH = ("reduced.full_below_reduced", "reduced.reduced_meets_all")
-"""Theorems about the reduced graph at every function, beside the one about optima that its link names."""
+"""Theorems about the reduced graph at every function.
+
+Its link names the one about optima.
+"""
 OF_PATHS = (
     "direction.direction_exists",
     "direction.direction_minimal",
@@ -73,7 +79,10 @@ OF_PATHS = (
     "constant_path.l1_hinge_path",
     "constant_path.l1_hinge_between",
 )
-"""Theorems about regularisation paths: the problem of their direction and their pieces, and those that are constant between jumps."""
+"""Theorems about regularisation paths.
+
+They are on the problem of the direction, its pieces, and pieces constant between jumps.
+"""
 OF_PRECISION = (
     "precision.average_precision_bound",
     "precision.bound_rises",
@@ -81,7 +90,7 @@ OF_PRECISION = (
 )
 """Theorems about the average precision of any ranking."""
 OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
-"""Theorems that what is checked of a certified path proves its gap at every lambda."""
+"""Theorems that the check of a certified path proves its gap at every lambda."""
 OF_PROGRAMS = (
     "standard_form.program_weak",
     "standard_form.program_infeasible",
@@ -89,7 +98,10 @@ OF_PROGRAMS = (
     "standard_form.program_attained",
     "checker/programs.program_sound",
 )
-"""Theorems about convex programs in standard form: what points, multipliers and rays prove of their optimum."""
+"""Theorems about convex programs in standard form.
+
+Points, multipliers and rays prove statements on the optimum.
+"""
 OF_THE_CHECKER = (
     "checker/products.product_ofE",
     "checker/products.square_ofE",
@@ -118,11 +130,17 @@ OF_THE_CHECKER = (
     "checker/certificate.check_sound",
     "checker/extraction.accepted_sound",
 )
-"""Theorems that what the checker in Coq accepts is true: of numbers, costs, rows, kernels, families, files, and the program's answers."""
+"""Soundness theorems of the checker in Coq: accepted statements are true.
+
+They cover numbers, costs, rows, kernels, families, files, and the program's answers.
+"""
 
 
 def linked() -> list[str]:
-    """The theorems that links name, the capstones, and those of open families: file.name, each once."""
+    """Return the theorems of links, the capstones, and those of open families.
+
+    Each is a file.name, listed once.
+    """
     of_families = (*CAPSTONES, *OF_OPEN_FAMILIES)
     named = (
         *of_families,
@@ -138,17 +156,20 @@ def linked() -> list[str]:
 
 
 def statement(theorem: str) -> str:
-    """The statement of a theorem with single spaces."""
+    """Return the statement of a theorem with single spaces."""
     return " ".join(theorems.statement(theorem).split())
 
 
 def files() -> list[str]:
-    """The files, without their ending, those of the checker with its folder."""
+    """Return the files without their ending, those of the checker with its folder."""
     return sorted(path.relative_to(ROCQ).with_suffix("").as_posix() for path in ROCQ.rglob("*.v"))
 
 
 def skeleton(file: str) -> str:
-    """A file without its proofs: sections, variables, hypotheses, definitions and all statements, in their order."""
+    """Return a file without its proofs.
+
+    Sections, variables, hypotheses, definitions and all statements stay in their order.
+    """
     return " ".join(
         re.sub(
             r"\bProof\b.*?\b(Qed|Defined)\.", "", theorems.without_comments(file), flags=re.DOTALL
@@ -157,7 +178,7 @@ def skeleton(file: str) -> str:
 
 
 def digests() -> dict[str, str]:
-    """The digest of the statement of every linked theorem, and of all that a file says but its proofs, by name."""
+    """Return digests by name: of linked statements, and of files without proofs."""
     texts = {theorem: statement(theorem) for theorem in linked()}
     texts |= {f"{name} (all but proofs)": skeleton(name) for name in files()}
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}

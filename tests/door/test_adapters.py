@@ -1,4 +1,7 @@
-"""Programs of others as solvers: on drawn problems each agrees within its accuracy, and what is wrong with one is a disagreement."""
+"""Third-party programs as solvers: each agrees within its accuracy on drawn problems.
+
+A wrong result is a disagreement.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,11 @@ from narrow import as_a, present
 from places import HANG, ROOT, example
 
 RIGHT = (Agreement.AGREES, Agreement.INACCURATE)
-"""What is said of a program that solves the problem: its accuracy is its own, and need not be ours."""
+"""Agreements of a correct program, whose accuracy may differ from equimargin's."""
 
 
 def newton(X: Any, y: Any, C: float) -> Any:
-    """A fit function as in statsmodels: the constant first."""
+    """Fit as in statsmodels: the constant comes first."""
     found = solve(classification(X, y, C, loss="squared_hinge"), tol=1e-9)
     return SimpleNamespace(params=np.append(found.bias, present(found.w)))
 
@@ -62,7 +65,7 @@ ADAPTED: dict[str, tuple[Solver, tuple[str, ...]]] = {
 
 
 def judged(problem: Problem, solver: Solver) -> Any:
-    """The judgement of a solver's answer beside one that is proven to ten digits."""
+    """Return the assessment of a solver's answer, against one proven to ten digits."""
     evidence = [
         examine_solution(problem, solve(problem, tol=1e-10)),
         examine_solution(problem, solve(problem, solver, tol=1e-6)),
@@ -83,9 +86,9 @@ def test_each_is_right_on_drawn_problems(name: str, family: str) -> None:
     @given(margin_problems(family, tails=False))
     def check(problem: Problem) -> None:
         nonlocal taken
-        # LIBSVM keeps kernel values in single precision, and these span too many digits
+        # LIBSVM stores kernel values in single precision; these span too many digits.
         single = isinstance(problem.kernel, Polynomial)
-        # most are of other kernels than the linear one, or have weights
+        # Most have nonlinear kernels, or weights.
         if single or solver.refusal(problem) is not None:
             problem = replace(as_a(MarginProblem, problem), kernel=linear(), weights=None)
         if solver.refusal(problem) is None:
@@ -104,10 +107,10 @@ def test_each_conforms(name: str) -> None:
 
 
 class Turned(SVC):  # type: ignore[misc]
-    """An SVC that has the sign of its function wrong."""
+    """SVC with the wrong sign of its function."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Turned:
-        """As SVC, of the other labels."""
+        """Fit SVC to the opposite labels."""
         super().fit(X, -np.asarray(y), sample_weight)
         return self
 
@@ -129,14 +132,19 @@ WRONG: dict[str, tuple[str, Callable[[MarginProblem], Any]]] = {
     ),
     "another width": (
         "svr.l1",
-        lambda p: SVR(kernel="precomputed", C=p.C, epsilon=3 * p.rows.epsilon, tol=1e-9),  # type: ignore[attr-defined]
+        lambda p: SVR(
+            kernel="precomputed",
+            C=p.C,
+            epsilon=3 * p.rows.epsilon,  # type: ignore[attr-defined]
+            tol=1e-9,
+        ),
     ),
 }
 
 
 @pytest.mark.parametrize("mistake", WRONG)
 def test_a_mistake_is_a_disagreement(mistake: str) -> None:
-    """On points that are far from 0, so that a bias matters."""
+    """The points are far from 0, so that a bias matters."""
     family, make = WRONG[mistake]
     solver = from_estimator(make, (family,), "wrong")
     for seed in range(3):
@@ -146,7 +154,10 @@ def test_a_mistake_is_a_disagreement(mistake: str) -> None:
 
 
 def test_the_bias_may_not_be_forgotten_nor_invented() -> None:
-    """A w without b gets the best one; the b of a problem that has none is refused, and the refusal is one failed answer."""
+    """A w without b gets the best b.
+
+    The b of a problem without bias is refused, and the refusal is one failed answer.
+    """
     problem = sample_problem("svm.nobias")
     biased = from_estimator(LinearSVC(loss="hinge", C=problem.C))
     assert biased.families == ("svm.nobias",)
@@ -181,7 +192,7 @@ def test_several_estimators_in_one_comparison(kernel: Kernel, jobs: int) -> None
         "of another C": "disagrees",
         "libsvm": "agrees",
     }
-    # at a tolerance of a thousandth
+    # The tolerance is a thousandth.
     assert rough["agreement"] == ("inaccurate" if kernel.name == "rbf" else "agrees")
 
 
@@ -204,7 +215,7 @@ def test_an_estimator_that_did_not_converge_has_failed_and_not_disagreed() -> No
 
 
 def test_an_estimator_without_coefficients_is_read_by_its_values() -> None:
-    """A kernel ridge is the machine of no family here, and says so by its values alone."""
+    """A kernel ridge solves no family's problem, and its values alone show that."""
     found = judged(
         sample_problem("svr.l1", rbf(0.4)),
         from_estimator(KernelRidge(kernel="rbf", gamma=0.4), ("svr.l1",)),
@@ -299,8 +310,10 @@ def svm_train(data, options):
     C, e = (float(words[words.index(name) + 1]) for name in ("-c", "-e"))
     return SVC(kernel="precomputed", C=C, tol=e).fit(data[1], data[0])
 def svm_save_model(file, model):
-    # the label of the first row is LIBSVM's first one: the signs of its coefficients and of rho are turned
-    lines = ["svm_type c_svc", "kernel_type precomputed", "nr_class 2", f"total_sv {len(model.support_)}",
+    # the label of the first row is LIBSVM's first one: \
+the signs of its coefficients and of rho are turned
+    lines = ["svm_type c_svc", "kernel_type precomputed", "nr_class 2", \
+f"total_sv {len(model.support_)}",
              f"rho {float(model.intercept_[0])!r}", "label -1 1", "SV"]
     lines += [f"{float(-c)!r} 0:{k + 1}" for k, c in zip(model.support_, model.dual_coef_[0])]
     Path(file).write_text("\\n".join(lines) + "\\n")
@@ -312,16 +325,22 @@ def train(y, x, options):
     words = options.split()
     s, C, e, B = (float(words[words.index(name) + 1]) for name in ("-s", "-c", "-e", "-B"))
     loss = "hinge" if s == 3 else "squared_hinge"
-    return loss, B, LinearSVC(loss=loss, C=C, tol=e, fit_intercept=B > 0, max_iter=100_000, random_state=0).fit(x, y)
+    return loss, B, LinearSVC(loss=loss, C=C, tol=e, fit_intercept=B > 0, \
+max_iter=100_000, random_state=0).fit(x, y)
 def save_model(file, model):
     loss, B, fitted = model
     kind = "L2R_L1LOSS_SVC_DUAL" if loss == "hinge" else "L2R_L2LOSS_SVC_DUAL"
-    lines = [f"solver_type {kind}", "nr_class 2", "label 1 -1", f"nr_feature {fitted.coef_.shape[1]}", f"bias {B:g}", "w"]
-    lines += [repr(float(v)) for v in fitted.coef_[0]] + ([repr(float(fitted.intercept_[0]))] if B > 0 else [])
+    lines = [f"solver_type {kind}", "nr_class 2", "label 1 -1", \
+f"nr_feature {fitted.coef_.shape[1]}", f"bias {B:g}", "w"]
+    lines += [repr(float(v)) for v in fitted.coef_[0]] \
++ ([repr(float(fitted.intercept_[0]))] if B > 0 else [])
     Path(file).write_text("\\n".join(lines) + "\\n")
 """,
 }
-"""The interfaces of LIBSVM and LIBLINEAR as far as they are called, over scikit-learn's copies: this environment need not have them."""
+"""Called parts of the interfaces of LIBSVM and LIBLINEAR, over scikit-learn's copies.
+
+The environment need not have them.
+"""
 
 
 @pytest.mark.parametrize("bias", [False, "penalized"])
@@ -357,14 +376,15 @@ def test_the_example_runs_and_finds_the_one_that_is_wrong(
 
 @pytest.mark.slow
 def test_check_solver_needs_nothing_of_the_tests() -> None:
-    """With the base dependencies and hypothesis alone: the import of everything else that the tests have is refused."""
+    """Only the base dependencies and hypothesis can be imported."""
     code = """
 import sys
 class Refused:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in REFUSED or name.startswith("sklearn.utils.estimator_checks"):
             raise ImportError(f"{name} is not there")
-REFUSED = {"pytest", "_pytest", "pluggy", "xdist", "build", "mypy", "ruff", "importlinter", "grimp", "setuptools", "pyarrow", "pandas",
+REFUSED = {"pytest", "_pytest", "pluggy", "xdist", "build", "mypy", "ruff", \
+"importlinter", "grimp", "setuptools", "pyarrow", "pandas",
     "polars", "twine", "libsvm", "liblinear"}
 sys.meta_path.insert(0, Refused())
 from equimargin.testing import check_formulation, check_solver, margin_problems

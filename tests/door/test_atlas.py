@@ -1,4 +1,4 @@
-"""The atlas has a page for everything that is registered, and every link inside it leads somewhere."""
+"""Atlas: a page for every registered item, and no broken internal link."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from oracles.own_entries import own_families
 from places import HANG, ROOT, module_of
 
 CHECKER = module_of(ROOT / "docs" / "_extensions" / "check_links.py")
-"""What follows the links of pages, those of the documentation too."""
+"""Link checker of the documentation."""
 
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The atlas of what the project itself registers."""
+    """Return the atlas of the registered items of the project."""
     folder = tmp_path_factory.mktemp("atlas") / "atlas"
     write_atlas(folder)
     return folder
@@ -40,7 +40,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    """Every page in Markdown, what stands for itself without its backslashes."""
+    """Return every page in Markdown without the backslashes of escapes."""
     return {name: text.replace("\\", "") for name, text in pages().items()}
 
 

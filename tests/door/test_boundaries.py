@@ -1,4 +1,7 @@
-"""Rank boundaries: in order, exact where f separates the ranks, and never beaten by any other thresholds."""
+"""Rank boundaries: ordered, exact where f separates the ranks, and optimal.
+
+No other thresholds make fewer mistakes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ points = st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3)), min_size=1, 
 
 
 def mistakes(boundaries: RankBoundaries, y: Any, f: Any) -> float:
-    """sum of |h(x_i) - y_i|, counted in ranks."""
+    """Return sum of |h(x_i) - y_i|, counted in ranks."""
     place = np.searchsorted(boundaries.ranks, y)
     return float(np.abs(np.searchsorted(boundaries.ranks, boundaries.rank(f)) - place).sum())
 
@@ -57,7 +60,10 @@ def test_no_other_thresholds_make_fewer_mistakes(drawn: list[tuple[int, int]]) -
 def test_the_boundary_of_two_ranks_is_the_best_place_on_their_roc_curve(
     drawn: list[tuple[int, int]],
 ) -> None:
-    """P section 3: "the exact decision frontier can be calculated via a ROC curve"; it has a place for each threshold."""
+    """The ROC curve has a point per threshold.
+
+    P section 3: "the exact decision frontier can be calculated via a ROC curve".
+    """
     y, f = (np.array(column, dtype=float) for column in zip(*drawn, strict=True))
     positive = int(y.sum())
     if positive in (0, len(y)):
@@ -83,7 +89,11 @@ def test_where_the_ranks_are_apart_thresholds_are_in_the_middle_of_the_closest_p
 
 
 def test_the_closest_pair_of_zero_slack_is_not_enough() -> None:
-    """Ranks apart by less than a margin: the closest pair with f_i - f_j >= 1 would cut one of them, the closest pair does not."""
+    """The ranks are less than a margin apart.
+
+    The closest pair with f_i - f_j >= 1 would cut one of them, the closest pair of
+    all does not.
+    """
     y, f = np.array([0, 0, 1, 1]), np.array([0.0, 0.9, 1.0, 1.95])
     low, high = min(
         ((f[j], f[i]) for i in (2, 3) for j in (0, 1) if f[i] - f[j] >= 1),
@@ -96,12 +106,12 @@ def test_the_closest_pair_of_zero_slack_is_not_enough() -> None:
 
 
 def test_overlapping_ranks() -> None:
-    """One point of rank 0 far above all of rank 1 costs one mistake, wherever it is."""
+    """One point of rank 0 far above all of rank 1 costs one mistake, at any place."""
     y, f = [0, 0, 0, 1, 1, 1], [0.0, 1.0, 100.0, 2.0, 3.0, 4.0]
     assert boundaries_between(y, f).thresholds.tolist() == [1.5]
     assert boundaries_between([0, 1], [1.0, 0.0]).thresholds.tolist() == [
         -np.inf
-    ]  # as good as inf: the lowest
+    ]  # Lowest of the optimal thresholds; inf is another.
     assert boundaries_between([0, 0, 1], [1.0, 1.0, 0.0]).thresholds.tolist() == [np.inf]
     assert boundaries_between([0, 1], [5.0, 5.0]).thresholds.tolist() == [-np.inf]
 
@@ -150,7 +160,10 @@ def test_the_training_points_of_a_separable_problem_have_their_ranks() -> None:
 
 
 def test_a_ranking_that_learns_nothing_separates_nothing() -> None:
-    """x = 1 preferred to x = 2 has the RVM's beta = 0: all utilities are equal, and one rank is never predicted."""
+    """With x = 1 preferred to x = 2 the RVM has beta = 0.
+
+    All utilities are equal, and one rank is never predicted.
+    """
     solution = solved(ranking_vector_machine([[1.0], [2.0]], [1, 0], C=1.0))
     boundaries = rank_boundaries(solution)
     assert boundaries.rank(solution.decision_function([[1.0], [2.0]])).tolist() == [1, 1]
@@ -184,7 +197,7 @@ def test_misordered_pairs_bound_the_mistakes_of_the_best_thresholds(
 
 
 def test_the_bound_of_mistakes_is_attained() -> None:
-    """Utilities 0, 1, 2, 3 of the ranks 1, 0, 1, 0: three misordered pairs, and two mistakes at best."""
+    """Utilities 0, 1, 2, 3 of ranks 1, 0, 1, 0: 3 misordered pairs, 2 mistakes at best."""
     y, f = np.array([1.0, 0.0, 1.0, 0.0]), np.arange(4.0)
     assert mistakes(boundaries_between(y, f), y, f) == most_rank_errors(y, f) == 2
     assert most_rank_errors(y, -f) == 1

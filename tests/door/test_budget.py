@@ -1,6 +1,6 @@
-"""The CPU time that a comparison may take: which answers are begun, in which order, and how long each may take.
+"""CPU time limit of a comparison: answers started, their order, and their time limits.
 
-What answers cost is made up, so that no test of it looks at a clock.
+The costs of answers are simulated, so that no test depends on a clock.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ Cost = Callable[[Any], tuple[float, float, float]]
 
 @dataclass
 class Costs:
-    """What answers cost, CPU seconds, wall seconds and those of compiling; and which were begun, with what they were allowed."""
+    """Simulated costs in seconds (CPU, wall, compilation), and started answers.
+
+    Each started answer is recorded with its limits.
+    """
 
     of: Cost
     clocks: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -52,13 +55,13 @@ class Costs:
 
     @property
     def names(self) -> list[str]:
-        """Those that were begun, in their order."""
+        """Names of the started answers, in their order."""
         return [f"{job.problem.family}: {job.name}" for job, _ in self.begun]
 
 
 @pytest.fixture
 def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
-    """Costs of answers, 1 s each until a test says otherwise."""
+    """Return simulated costs of answers, by default 1 s each."""
     made = Costs(lambda job: (1.0, 1.0, 0.0))
     run = job.Job.run
 
@@ -75,7 +78,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
 
 
 def reasons(found: Comparison) -> dict[str, str]:
-    """Why answers were not begun, for lack of time."""
+    """Return the reasons of answers skipped for lack of time."""
     judged = [
         j
         for family in found.families
@@ -160,7 +163,7 @@ def test_the_patient_have_all_answers(costs: Costs) -> None:
 
 
 def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No declaration is solved but the last one."""
+    """The last declaration alone is solved."""
     costs.of = lambda job: (100.0, 100.0, 0.0)
     solve: Any = solve_declaration
 
@@ -206,11 +209,16 @@ from equimargin import compare
 from equimargin.formulations import classification
 from equimargin.formulations.numeric.jit import seconds_foreseen
 X, y = %s
-found = compare([classification(X, y), classification(X, y, bias=False)], solvers=["CLARABEL", "[a-z_]*"])
-skipped = {answer["solver"]: answer["reason"] for answer in found.answers if answer["agreement"] == "skipped"}
+found = compare([classification(X, y), classification(X, y, bias=False)], \
+solvers=["CLARABEL", "[a-z_]*"])
+skipped = {answer["solver"]: answer["reason"] for answer in found.answers \
+if answer["agreement"] == "skipped"}
 print(json.dumps([seconds_foreseen(), found.done, found.total, found.exit_code, skipped]))
 """
-"""A comparison of some points, and what it has compiled: seconds as they are foreseen by the length of kernels, not by a clock."""
+"""Comparison of some points and the kernels it compiles.
+
+The seconds are estimated from the lengths of kernels, not measured.
+"""
 XOR = "np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])"
 MANY = (
     "(X := np.random.default_rng(0).normal(size=(600, 3))), np.where(X[:, 0] + X[:, 1] ** 2 > "
@@ -240,9 +248,9 @@ def test_a_comparison_compiles_no_more_than_it_may_and_says_who_waits(
 def test_an_answer_may_take_what_its_family_has_left_and_is_the_last_if_it_takes_more(
     costs: Costs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second of CPU time takes two on the wall here.
+    """A second of CPU time takes two of wall time here.
 
-    What two solvers leave of the time is taken by SCS.
+    SCS uses the time that two solvers leave.
     """
     costs.of = lambda job: (2.3, 4.6, 0.0) if job.formulation is None else (0.0, 0.0, 0.0)
     solve: Any = solve_declaration
@@ -304,10 +312,10 @@ def _of_auto(problem: Any) -> str:
 def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall(
     costs: Costs,
 ) -> None:
-    """A verdict would depend on what else the machine does."""
+    """Otherwise a verdict would depend on the load of the machine."""
     costs.of = lambda job: (0.01, 0.05, 0.0)
     compare(classification(X, Y))
-    assert costs.begun[1][1].seconds == 60.0  # without this declaration there is no verdict
+    assert costs.begun[1][1].seconds == 60.0  # The verdict needs this declaration.
     assert {round(allowed.seconds, 9) for _, allowed in costs.begun[2:]} == {
         5 * allowance.LEAST_ALLOWANCE
     }
@@ -315,7 +323,10 @@ def test_where_others_want_the_cores_a_backend_has_as_much_more_time_on_the_wall
 
 @pytest.fixture
 def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
-    """The problem of a family whose value map, which the proof of its optimum calls, takes half a second; and what it was called with."""
+    """Yield a problem whose value map takes half a second, and the map's arguments.
+
+    The proof of its optimum calls the map.
+    """
     family, called = Family("test.sleeping"), list[Any]()
 
     def value(number: Any, data: Any) -> Any:
@@ -337,7 +348,10 @@ def sleeping() -> Iterator[tuple[ProgramProblem, list[Any]]]:
 def test_the_proof_of_an_optimum_counts_from_the_first_comparison_on(
     sleeping: tuple[ProgramProblem, list[Any]],
 ) -> None:
-    """The total time is over then, and no answer is begun; a comparison that nobody asks for proves nothing."""
+    """The total time is then over, and no answer is started.
+
+    A comparison that is not iterated proves nothing.
+    """
     problem, called = sleeping
     stages = comparisons(problem, total_time=0.1)
     assert not called
@@ -372,19 +386,20 @@ class AtWork:
     def run(self, problem, limits, start):
         os._exit(1)
 """
-"""Solvers that end their process, one entered and one passed to `compare`."""
+"""Solvers that end their process, one registered and one passed to `compare`."""
 ASKING = """
 import json
 from dying import AtWork, family
 from equimargin import compare
 found = compare(family({"end": 3.0}), solvers=["*", AtWork()], jobs=2)
-print(json.dumps([found.done == found.total, found.interrupted, {a["solver"]: [a["agreement"], a["reason"]] for a in found.answers}]))
+print(json.dumps([found.done == found.total, found.interrupted, \
+{a["solver"]: [a["agreement"], a["reason"]] for a in found.answers}]))
 """
 
 
 @pytest.mark.slow
 def test_an_answer_that_ends_its_process_has_failed_and_ends_no_other(tmp_path: Path) -> None:
-    """Whichever others were at work beside it."""
+    """The result does not depend on the other answers running at that time."""
     (tmp_path / "dying.py").write_text(DYING, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
     answer = subprocess.run(

@@ -1,4 +1,7 @@
-"""The conformance check of solvers: our own pass, a right one of a third party too, and wrong ones end in a sentence."""
+"""Conformance check of solvers: equimargin's and a correct third-party one pass.
+
+Wrong ones end in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ SMO = SOLVERS["smo"]
 
 
 class Libsvm:
-    """LIBSVM through scikit-learn: a third party's solver that is right."""
+    """Correct third-party solver: LIBSVM through scikit-learn."""
 
     name = "Libsvm"
     algorithm = "sequential minimal optimisation of LIBSVM"
@@ -35,7 +38,7 @@ class Libsvm:
     reference = True
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """Soft margins with the hinge and a bias, and nothing else."""
+        """Accept soft margins with hinge loss and a bias only."""
         if not (
             isinstance(problem, MarginProblem)
             and isinstance(problem.rows, Signed)
@@ -45,11 +48,11 @@ class Libsvm:
         return None if problem.convex else Refusal("a convex problem is needed")
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """One fit: LIBSVM takes no start, and looks at no clock."""
+        """Fit LIBSVM once; it has no warm start and no time limit."""
         assert isinstance(problem, MarginProblem)
         started, y = time.perf_counter(), problem.rows.y
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where max_iter ends it
+            warnings.simplefilter("ignore")  # It warns at max_iter.
             model = SVC(
                 C=problem.C,
                 kernel="precomputed",
@@ -80,79 +83,79 @@ class Libsvm:
 
 
 class Wrong:
-    """SMO with one thing wrong in what it hands back, called after that."""
+    """SMO with one fault in its solution, in the class name."""
 
     algorithm, families, reference = SMO.algorithm, SMO.families, True
 
     @property
     def name(self) -> str:
-        """That of the class."""
+        """Name of the class."""
         return type(self).__name__
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """As SMO."""
+        """Return the refusal of SMO."""
         return SMO.refusal(problem)
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """As SMO."""
+        """Run SMO."""
         return SMO.run(problem, limits, warm_start)
 
 
 class DoubledCost(Wrong):
-    """Solves for twice the cost and reports it as the solution of the given problem."""
+    """Solver for twice the cost; it reports a solution of the given problem."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """The wrong optimum."""
+        """Return the optimum of another cost."""
         return replace(
             SMO.run(problem.with_cost(2 * problem.C), limits, warm_start), problem=problem
         )
 
 
 class AnotherProblem(Wrong):
-    """Hands back the solution of the problem at twice the cost as it is."""
+    """Solver that returns the solution of the problem at twice the cost."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Another problem's solution."""
+        """Return another problem's solution."""
         return SMO.run(problem.with_cost(2 * problem.C), limits, warm_start)
 
 
 class Curt(Wrong):
-    """Refuses in one word."""
+    """Solver that refuses in one word."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """No sentence."""
+        """Refuse without a sentence."""
         return Refusal("no") if SMO.refusal(problem) else None
 
 
 class Unwilling(Wrong):
-    """Refuses everything."""
+    """Solver that refuses every problem."""
 
     def refusal(self, problem: Problem) -> Refusal | None:
-        """Always."""
+        """Refuse every problem."""
         return Refusal("not on a Monday")
 
 
 class Silent(Wrong):
-    """Never says why it stopped."""
+    """Solver that never gives the reason of its end."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Without a reason."""
+        """Return a solution without a reason."""
         return replace(SMO.run(problem, limits, warm_start), reason="")
 
 
 class Unlimited(Wrong):
-    """Looks at no limit of iterations."""
+    """Solver without an iteration limit."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """As far as it takes."""
+        """Run without an iteration limit."""
         return SMO.run(problem, replace(limits, max_iter=None), warm_start)
 
 
 class Slow(Wrong):
-    """Looks at no clock."""
+    """Solver without a time limit."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Late where time is short."""
+        """Exceed a time limit."""
         started = time.process_time()
         while limits.time_limit is not None and time.process_time() < started + 1.2:
             pass
@@ -160,20 +163,20 @@ class Slow(Wrong):
 
 
 class Delayed(Wrong):
-    """Waits where time is short, as on a machine that has other work to do."""
+    """Solver that sleeps where time is short, as on a busy machine."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """In time, but for others."""
+        """Keep the CPU time limit but exceed it in wall time."""
         if limits.time_limit is not None and problem.family == "svm.soft":
             time.sleep(1.2)
         return SMO.run(problem, limits, warm_start)
 
 
 class Deaf(Wrong):
-    """Calls the callback and goes on."""
+    """Solver that calls the callback and goes on."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Whatever the callback says."""
+        """Ignore the result of the callback."""
         seen = limits.callback
         callback: Callback | None = (
             None if seen is None else lambda *shown: bool(seen(*shown)) and None
@@ -182,21 +185,21 @@ class Deaf(Wrong):
 
 
 class Stuck(Wrong):
-    """Hands back where it was started from."""
+    """Solver that returns its starting point."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """The start, as if it were the optimum."""
+        """Return the starting point as if it were the optimum."""
         found = SMO.run(problem, limits, None)
         return found if warm_start is None else replace(found, point=warm_start)
 
 
 class Primal(Wrong):
-    """Hands back a function without multipliers, that of another cost."""
+    """Solver that returns a function of another cost without multipliers."""
 
     factor = 2.0
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """No proof of its own."""
+        """Return a point without multipliers."""
         found = replace(
             SMO.run(problem.with_cost(self.factor * problem.C), limits, warm_start), problem=problem
         )
@@ -204,18 +207,18 @@ class Primal(Wrong):
 
 
 class Bold(Wrong):
-    """Calls a stationary point of a problem that is not convex an optimum."""
+    """Solver that calls a stationary point of a nonconvex problem an optimum."""
 
     def run(self, problem: Problem, limits: Limits, warm_start: Point | None) -> Solution:
-        """Optimal, whatever the kernel."""
+        """Report an optimum for every kernel."""
         found = SMO.run(problem, limits, warm_start)
         return found if problem.convex else replace(found, status=Status.OPTIMAL)
 
 
 RIGHT = Libsvm()
-"""A solver that is an object of a module, and no class."""
+"""Solver that is an object of a module, and no class."""
 SKLEARNS = SVC(C=2.0)
-"""An estimator, which is no solver."""
+"""Estimator, which is no solver."""
 
 
 @pytest.mark.slow
@@ -235,7 +238,7 @@ def test_a_solver_that_a_loaded_machine_delays_conforms() -> None:
 
 @pytest.mark.slow
 def test_a_right_function_without_multipliers_conforms() -> None:
-    """What is proven of it is by the multipliers of others."""
+    """The proof uses the multipliers of other solvers."""
     right = Primal()
     right.factor = 1.0
     check_solver(right)
@@ -278,7 +281,8 @@ def test_what_is_wrong_is_said(solver: Wrong, words: str) -> None:
 def test_an_estimator_with_another_cost_is_told_so() -> None:
     with pytest.raises(
         AssertionError,
-        match=r"its C is 100, and that of the problem 0\.\d+: from_estimator also accepts a function",
+        match=r"its C is 100, and that of the problem 0\.\d+: "
+        r"from_estimator also accepts a function",
     ):
         check_solver(from_estimator(SVC(kernel="linear", C=100.0, tol=1e-9)))
 

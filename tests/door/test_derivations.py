@@ -1,4 +1,4 @@
-"""What the derivations say is so: their examples print it, what they call unique is, and what they name exists."""
+"""Derivations: output of their examples, uniqueness claims, and names."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ SAID = re.compile(
     rf"^- ((?:`[\w.]+`(?:, )?)+):(?: {UNKNOWNS} always[;.])?(?: {UNKNOWNS} not always\.)?$",
     re.MULTILINE,
 )
-"""A line on what is unique: formulations, the unknowns that always are, and those that are not always."""
+"""Line on uniqueness: formulations, unknowns always unique, and not always unique."""
 DRAWS = 6
-"""Instances of each family on which what is always unique is looked at, beside those of its page."""
+"""Number of instances of a family for uniqueness checks, besides those of its page."""
 LINES = [
     (file.stem, *found)
     for file in FILES
@@ -45,13 +45,16 @@ LINES = [
 
 
 def names(text: str) -> list[str]:
-    """What stands between backticks."""
+    """Return the texts between backticks."""
     return re.findall(r"`([\w.]+)`", text)
 
 
 @cache
 def followed(page: str) -> tuple[list[tuple[str, str]], dict[str, AnyProblem]]:
-    """What a page says that its examples print, beside what they do print; and the problems that they make, by their names."""
+    """Return the expected and the real output of a page's examples, and their problems.
+
+    The problems are listed by name.
+    """
     session: dict[str, Any] = {}
     found, printed = [], ""
     for block in pages.blocks((TEXTS / f"{page}.md").read_text(encoding="utf-8")):
@@ -66,7 +69,7 @@ def followed(page: str) -> tuple[list[tuple[str, str]], dict[str, AnyProblem]]:
 
 
 def weighted_equally(problem: Any, family: str) -> AnyProblem:
-    """The problem without weights: rows of a weight of 0 have slacks that cost nothing."""
+    """Return the problem without weights; slacks of rows of weight 0 cost nothing."""
     if family in program_families():
         return program_families()[family](
             {name: value for name, value in problem.items() if name != "weights"}
@@ -77,7 +80,7 @@ def weighted_equally(problem: Any, family: str) -> AnyProblem:
 
 @cache
 def instances(family: str) -> list[AnyProblem]:
-    """Drawn problems of a family."""
+    """Return drawn problems of a family."""
     return [
         weighted_equally(problem, family)
         for problem in drawn(small_problems(family), 3 * DRAWS, 1)[:DRAWS]
@@ -85,7 +88,7 @@ def instances(family: str) -> list[AnyProblem]:
 
 
 def optima(id: str, some: Iterable[AnyProblem]) -> Iterator[OptimalRanges]:
-    """What is optimal of a formulation at those of some problems where it has an exact optimum."""
+    """Yield the optimal ranges of a formulation at the problems with an exact optimum."""
     for problem in some:
         with suppress(ValueError):
             yield optimal_ranges(id, problem)
@@ -93,13 +96,13 @@ def optima(id: str, some: Iterable[AnyProblem]) -> Iterator[OptimalRanges]:
 
 @cache
 def of_examples(id: str) -> list[OptimalRanges]:
-    """What is optimal of a formulation at the examples of its page."""
+    """Return the optimal ranges of a formulation at the examples of its page."""
     return list(optima(id, followed(REGISTRY[id].family)[1].values()))
 
 
 @cache
 def of_all(id: str) -> list[OptimalRanges]:
-    """What is optimal of a formulation at the examples of its page and at drawn problems."""
+    """Return a formulation's optimal ranges at its page's examples and drawn problems."""
     return [*of_examples(id), *optima(id, instances(REGISTRY[id].family))]
 
 
@@ -141,7 +144,7 @@ def test_every_unknown_of_every_form_is_spoken_of(family: str) -> None:
     )
     for entry in REGISTRY.values():
         if entry.family == family and not entry.control:
-            # g = K beta and the like: names of what follows from others
+            # Names of derived quantities, such as g = K beta.
             defined = set(re.findall(r"\b(\w+) = ", entry.statement))
             unknowns = {name for known in of_all(entry.id) for name in known}
             assert unknowns, f"{entry.id} has no exact optimum at any instance"
@@ -184,13 +187,13 @@ def test_a_page_names_what_there_is(file: Path) -> None:
         f"{document}.{number}"
         for document, number in re.findall(r"\b([TPKO]) \(([A-Z]?\.?\d[\d.]*)\)", text)
     } <= rows
-    # the letter of its document stands before a number
+    # The letter of the document precedes a number.
     assert re.findall(r"(?<![TPKO] )\(\d+\)", re.sub(r"\$.*?\$", "", text)) == []
 
 
 @pytest.fixture(scope="module")
 def built() -> dict[str, str]:
-    """The pages, made in a process of its own, without what other tests enter."""
+    """Return the pages, built in a separate process without other tests' registrations."""
     environment = os.environ | {
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'examples'}:{ROOT / 'docs' / '_extensions'}"
     }

@@ -1,4 +1,4 @@
-"""Arrays are compared as the problems that they pose: the task is that of the data, or the one that is named."""
+"""Comparison of arrays as problems: the task is inferred from the data or named."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_arrays_are_compared_as_the_problems_they_pose() -> None:
 
 
 def test_arguments_may_come_by_their_places() -> None:
-    """Behind X its y, whether y is numbers or words; behind problems what it always was."""
+    """The argument after X is y, numbers or words; after problems the order is as before."""
     y, qid = np.arange(12) % 3, np.repeat([0, 1], 6)
     named = compare(X, y=y, qid=qid, **FEW)
     for first in (X, X.tolist()):
@@ -106,7 +106,8 @@ def test_an_argument_too_many_or_twice_is_refused() -> None:
         compare(X, y, "svm.soft")
     with pytest.raises(
         TypeError,
-        match="after problems compare takes formulations, solvers, tol, agree_tol; pass all else by name",
+        match="after problems compare takes formulations, solvers, tol, agree_tol; "
+        "pass all else by name",
     ):
         compare(classification(X, y), "*", "*", 1e-8, 1e-6, 60.0)
     with pytest.raises(TypeError, match="compare received y by position and by name"):

@@ -1,4 +1,4 @@
-"""Plug-ins of installed packages whose metadata are damaged: each is a sentence, and the others work all the same."""
+"""Plug-ins of packages with damaged metadata: each gives a sentence, the others work."""
 
 from __future__ import annotations
 

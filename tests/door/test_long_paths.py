@@ -1,4 +1,4 @@
-"""Paths that are exponentially long, counted in fractions."""
+"""Paths of exponential length, counted in fractions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_weighted_points_have_three_to_their_number_over_two(points: int) -> Non
 
 
 def test_no_two_pieces_have_the_same_rows_at_0_inside_and_at_the_upper_bound() -> None:
-    """So that there cannot be more than 3^p."""
+    """So the number of pieces is at most 3^p."""
     path = exact_path(classification_with_a_long_path(4))
     sides = set()
     for piece in path.pieces:

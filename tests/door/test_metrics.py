@@ -1,4 +1,4 @@
-"""Measures of a ranking against scipy, scikit-learn, all pairs, all orders, and LETOR's conventions."""
+"""Ranking measures against scipy, scikit-learn, all pairs, all orders, and LETOR."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_pairwise_accuracy_of_two_levels_is_the_area_under_the_roc_curve(
 ) -> None:
     y, f, qid = data
     level = (y > y.min()).astype(float)
-    ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score overlooks small differences
+    ranks = np.unique(f, return_inverse=True)[1]  # roc_auc_score ignores small differences.
     values = pairwise_accuracy(level, f, qid).values
     for value, (wanted, scores) in zip(values, each(level, ranks, qid), strict=True):
         if len(np.unique(wanted)) == 2:
@@ -111,7 +111,10 @@ def test_ndcg_is_scikit_learns(data: tuple[Array, Array, Any], k: int) -> None:
 
 
 def letors_ndcg(y: list[float]) -> list[float]:
-    """NDCG@k for k = 1, ..., l of relevances in the order that is judged, as K's section 4.2 has it with pi-bar in the numerator."""
+    """Return NDCG@k for k = 1, ..., l of relevances in the assessed order.
+
+    This is K's section 4.2 with pi-bar in the numerator.
+    """
     ratios, best = [], sorted(y, reverse=True)
     for m in range(1, len(y) + 1):
         dcg, ideal = (
@@ -152,7 +155,10 @@ def test_documents_with_the_same_score_count_the_mean_over_their_orders(
 
 
 def test_ndcg_as_printed_is_always_one() -> None:
-    """K prints the ideal order pi in the numerator and in I_m; with the order that is judged the same ranking has 0.908."""
+    """K prints the ideal order pi in the numerator and in I_m.
+
+    With the assessed order the ranking has 0.908.
+    """
     best, judged = sorted([0.0, 2.0, 1.0], reverse=True), [0.0, 2.0, 1.0]
     assert letors_ndcg(best) == [1.0, 1.0, 1.0]
     assert (
@@ -164,7 +170,10 @@ def test_ndcg_as_printed_is_always_one() -> None:
 
 
 def test_ndcg_of_a_thousand_levels_does_not_overflow() -> None:
-    """2^y does from 1,024 on: K has no mean NDCG of MQ2007-list, with its 1,268 levels."""
+    """2^y overflows from 1,024 on.
+
+    K has no mean NDCG of MQ2007-list, with its 1,268 levels.
+    """
     y = np.arange(1268.0)
     assert mean_ndcg(y, y).mean == 1.0
     assert 0 < mean_ndcg(y, -y).mean < 0.1
@@ -186,7 +195,10 @@ def test_average_precision_is_scikit_learns(
 
 
 def test_queries_without_a_pair_or_a_relevant_document() -> None:
-    """Of three queries one has no pair, one no relevant document; LETOR counts 0 for NDCG and average precision there."""
+    """Of three queries one has no pair and one no relevant document.
+
+    LETOR counts 0 for NDCG and average precision there.
+    """
     y, f, qid = [2, 2, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]
     np.testing.assert_array_equal(pairwise_accuracy(y, f, qid).values, [np.nan, 1.0, np.nan])
     np.testing.assert_array_equal(kendall_tau(y, f, qid).values, [np.nan, 1.0, np.nan])
@@ -298,7 +310,10 @@ def test_kendalls_p_and_q_are_equal_and_different_entries_of_two_rank_matrices(
 
 
 def test_with_ties_the_printed_tau_depends_on_how_documents_are_numbered() -> None:
-    """W counts equal and different entries above the diagonal; of two equal documents it takes one for the second."""
+    """W counts equal and different entries above the diagonal.
+
+    Of two equal documents it takes one for the second.
+    """
 
     def printed(y: Array, f: Array) -> int:
         return int((rank_matrix(y) == rank_matrix(f))[np.triu_indices(len(y), 1)].sum())

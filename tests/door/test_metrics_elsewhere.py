@@ -17,13 +17,13 @@ from equimargin.metrics import average_precision, mean_ndcg, ndcg, precision
 Array = NDArray[np.float64]
 PLACES = [1, 2, 3, 5, 10]
 SIZES = [14, 10, 9, 5, 3, 2, 1, 6]
-"""Documents of the queries; the last query has no relevant one."""
+"""Numbers of documents of the queries; the last query has no relevant one."""
 close: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-6}
-"""LightGBM and XGBoost print or keep fewer digits than float64 has."""
+"""Tolerances: LightGBM and XGBoost print or store fewer digits than float64 has."""
 
 
 def query(seed: int, size: int) -> tuple[Array, Array]:
-    """Return relevances 0 to 2 and scores, whole numbers that float32 has."""
+    """Return relevances 0 to 2 and scores that are whole numbers in float32."""
     random = np.random.default_rng([seed, size])
     y = random.integers(0, 3, size).astype(float) if size != SIZES[-1] else np.zeros(size)
     return y, random.integers(0, 4, size).astype(float)
@@ -88,7 +88,10 @@ def lightgbm_values(name: str, y: Array, f: Array) -> list[float]:
 
 
 def xgboost_values(name: str, y: Array, f: Array) -> list[float]:
-    """Return XGBoost's values at all PLACES, without a tree; `name` may end in a minus."""
+    """Return XGBoost's values at all PLACES, without a tree.
+
+    `name` may end in a minus.
+    """
     xgboost = pytest.importorskip("xgboost", reason="compares with XGBoost: pip install xgboost")
     data = xgboost.DMatrix(np.zeros((len(y), 1)), y, group=[len(y)], base_margin=f)
     base, minus = name.removesuffix("-"), "-" * name.endswith("-")

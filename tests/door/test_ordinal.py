@@ -1,4 +1,7 @@
-"""Ordinal regression: what is proven of its families, and how they are linked to classification and to ranking, on exact optima."""
+"""Ordinal regression: proofs of its families and their relations, on exact optima.
+
+The relations are to classification and to ranking.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ from proven import exact, values
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
-    """Theorem 8 of two levels: where v = b - a > 0 is optimal, w_soft = 2 w / v at the cost 2 C / v, and v_soft = 4 (v* + v) / v^2."""
+    """Theorem 8 of two levels, where v = b - a > 0 is optimal.
+
+    w_soft = 2 w / v at the cost 2 C / v, and v_soft = 4 (v* + v) / v^2.
+    """
     data = levelled(seed, 2) | {"C": 1.0}
     data["X"][:, 0] += 9 * data["y"]
     problem = sum_of_margins(data)
@@ -59,9 +65,9 @@ def test_the_sum_of_margins_is_a_soft_margin_at_another_cost(seed: int) -> None:
 def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enough(
     counts: tuple[int, ...], C: float
 ) -> None:
-    """Theorem 8: finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
+    """By Theorem 8 it is finite if and only if C n_0 >= 1 and C n_{L-1} >= 1.
 
-    The solver and the printed form say the same.
+    The solver and the published form agree.
     """
     y = np.repeat(np.arange(len(counts)), counts)
     problem = sum_of_margins(
@@ -79,11 +85,11 @@ def test_the_sum_of_margins_has_an_optimum_where_the_outer_levels_are_dear_enoug
 def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> None:
     """Levels in one place have v = 0 and w = 0.
 
-    Its printed optimum is v where that of the square is -v^2 / 2.
+    The published optimum is v where that of the square is -v^2 / 2.
     """
     data = {"X": np.array([[0.0], [apart], [2.0 * apart]]), "y": np.arange(3), "C": 1.0}
     problem = sum_of_margins(data)
-    # the widths are |x_1 - x_0| + |x_2 - x_1|
+    # The widths are |x_1 - x_0| + |x_2 - x_1|.
     assert optimum(problem).exact == -Fraction((2 * apart) ** 2, 2)
     printed = optimum(problem, "ord.sum.unit_ball")
     assert printed.lower <= float(-Fraction((2 * apart) ** 2, 2)) + 1e-9
@@ -91,7 +97,10 @@ def test_the_sum_of_margins_is_below_0_where_levels_are_apart(apart: int) -> Non
 
 
 def test_a_place_of_no_slack_is_no_optimum_while_thresholds_pull() -> None:
-    """At w = 0 and a = b = 0 nothing costs anything, and the multipliers of a_0 sum to less than 1: the optimum is -1/2, at w = -1."""
+    """At w = 0 and a = b = 0 the cost is 0.
+
+    The multipliers of a_0 sum to less than 1: the optimum is -1/2, at w = -1.
+    """
     data = {"X": np.array([[2.0], [1.0], [1.0]]), "y": np.array([0, 1, 1]), "C": 1.0}
     assert exact_of_data(sum_of_margins(data)) == Fraction(-1, 2)
     assert by_newton(sum_of_margins(data))["w"] == pytest.approx([-1.0], rel=1e-9)
@@ -99,7 +108,7 @@ def test_a_place_of_no_slack_is_no_optimum_while_thresholds_pull() -> None:
 
 @pytest.mark.parametrize("family", [explicit, sum_of_margins])
 def test_a_weight_is_so_many_copies_of_a_point(family: Any) -> None:
-    """Weights of 0, 1, 2 and 3, in every form that takes them."""
+    """Weights are 0, 1, 2 and 3, in every form that supports them."""
     data = levelled(3, 3, 6) | {"C": 1.0}
     weights = np.array([1, 2, 3, 0, 1, 2])
     copied = family(
@@ -137,7 +146,11 @@ def test_optima_of_any_reading_of_the_floats_are_near_the_proven_interval(loss: 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_estimator_proves_a_narrow_interval_of_a_thousand_rows(loss: Any) -> None:
-    """Like the red wines: 1,599 rows, 11 columns in their own units, 6 levels, most of them in the middle."""
+    """The data are like the red wines.
+
+    They have 1,599 rows, 11 columns in different units, 6 levels, most rows in the
+    middle.
+    """
     X, y = wines()
     lower, upper = OrdinalClassifier(loss=loss).fit(X, y).objective_bounds_
     problem = ordinal(X, y, loss=loss)
@@ -192,7 +205,7 @@ def test_columns_end_their_work_near_their_limit(loss: Any) -> None:
 
 
 def levelled(seed: int, levels: int, m: int = 8) -> dict[str, Any]:
-    """Points on a grid, every level at least once."""
+    """Return points on a grid with every level at least once."""
     rng = np.random.default_rng(seed)
     y = np.append(np.arange(levels), rng.integers(0, levels, m - levels))
     return {"X": rng.integers(-3, 4, (m, 2)).astype(float), "y": y, "C": 0.5}
@@ -205,7 +218,7 @@ def exact_of_data(problem: ProgramProblem) -> Fraction:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_two_levels_are_a_classification(seed: int, loss: Any) -> None:
-    """Both have the optimum of svm.soft, or of svm.l2, as the project's own exact solver finds it."""
+    """Both have the optimum of svm.soft, or of svm.l2, by the project's exact solver."""
     data = levelled(seed, 2)
     due = present(
         exact_optimum(classification(data["X"], 2.0 * data["y"] - 1.0, C=0.5, loss=loss)).value
@@ -228,7 +241,10 @@ def test_the_hard_machine_is_the_hard_ranking_times_4(seed: int) -> None:
 
 
 def test_without_their_order_thresholds_may_cross() -> None:
-    """Two points of each outer level and one between, all in one place: b_0 goes up to 1 and b_1 down to -1, for 4 C instead of 6 C."""
+    """Two points of each outer level and one between coincide.
+
+    b_0 rises to 1 and b_1 falls to -1, for 4 C instead of 6 C.
+    """
     problem = explicit({"X": np.zeros((5, 1)), "y": np.array([0, 0, 1, 2, 2]), "C": 1.0})
     assert [optimum(problem).exact, optimum(problem, "ord.explicit.unordered").exact] == [6, 4]
     crossed = problem.values_at(
@@ -241,7 +257,7 @@ def test_without_their_order_thresholds_may_cross() -> None:
 def test_soft_ordinal_regression_is_no_soft_ranking(C: float) -> None:
     """At 0, 1, 2 of the levels 0, 2, 1 the ordinal w is 0 for every C.
 
-    That of the ranking is the lesser of 2 C and 1/2.
+    The w of the ranking is the minimum of 2 C and 1/2.
     """
     problem = ordinal([[0.0], [1.0], [2.0]], [0, 2, 1], C)
     assert exact(problem) == 4 * Fraction(C)
@@ -339,7 +355,7 @@ def test_a_solution_is_read_back_and_predicts_levels(tmp_path: Path) -> None:
 
 
 def test_rows_without_thresholds_have_one_bias() -> None:
-    """Pickles of before have neither k nor T."""
+    """Pickles of earlier versions have neither k nor T."""
     rows = classification([[0.0], [1.0]], [-1, 1]).rows
     assert {"k", "T"}.isdisjoint(vars(rows))
     assert (rows.k, rows.T) == (None, 1)
@@ -347,7 +363,10 @@ def test_rows_without_thresholds_have_one_bias() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_losses_bound_what_the_thresholds_and_the_pairs_cost(seed: int) -> None:
-    """sum |h - y| is at most the losses, and pairs of margin 2, weighted by their levels, at most (n - 1) times them."""
+    """sum |h - y| is at most the losses.
+
+    Pairs of margin 2, weighted by their levels, are at most (n - 1) times them.
+    """
     data = levelled(seed, 4)
     y, at = data["y"], values(ordinal(data["X"], data["y"], 0.5))
     f, losses = data["X"] @ at["w"], float(at["xi"].sum())
@@ -391,7 +410,7 @@ def test_data_that_are_no_ordinal_regression_are_a_sentence(
 
 
 def test_a_formulation_that_is_skipped_alone_is_named() -> None:
-    """Of three levels only the form for two is skipped; the backends answer the others."""
+    """Of three levels the form for two alone is skipped; the backends solve the others."""
     problem = ordinal([[0.0], [1.0], [3.0]], [0, 1, 2])
     (skip,) = skips(compare(problem, solvers=["CLARABEL"]).families)
     assert (

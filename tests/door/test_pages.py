@@ -1,4 +1,7 @@
-"""Every page of the documentation is followed from an empty folder: its Python runs, its commands print what it says."""
+"""Pages of the documentation, followed from an empty folder.
+
+Their Python runs, and their commands print the output shown.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ WRITTEN = [
     and "api" not in page.parts
     and page.relative_to(ROOT).as_posix() not in pages.FOLLOWED_AS_BUILT
 ]
-"""The pages that somebody wrote and that have something to run."""
+"""Handwritten pages with code to run."""
 
 
 @pytest.mark.slow
@@ -76,7 +79,7 @@ def test_every_family_is_told_from_the_others() -> None:
 
 
 def test_a_cut_off_word_may_be_cut_elsewhere_and_a_mark_may_not_change() -> None:
-    """A cell of "<.001" is wider than one of ".001", and the column beside it has a letter less."""
+    """A cell of "<.001" is wider than one of ".001"; the next column has a letter less."""
     page = "dual  T (26) as printed, without …  ✗ .003\n"
     assert not list(
         pages.differences("a page", page, "dual  T (26) as printed, without…  ✗ <.001\n")

@@ -1,4 +1,7 @@
-"""What the README says of multipliers is so; that its snippets run is tested where the package is built (`house/test_packaging.py`)."""
+"""README: its statements on multipliers.
+
+Its snippets are run where the package is built (`house/test_packaging.py`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from narrow import as_a
 
 
 def ranked(size: int) -> dict[str, Any]:
-    """Three levels in five queries of that size."""
+    """Return three levels in five queries of a size."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5 * size, 3))
     return {
@@ -27,7 +30,10 @@ def ranked(size: int) -> dict[str, Any]:
 
 
 def test_what_is_said_of_duals_is_so() -> None:
-    """Above a million pairs, and of a linear kernel by newton, an object; else an array in the order of the pairs' ends."""
+    """Above a million pairs, and for a linear kernel by newton, the dual is an object.
+
+    Otherwise it is an array in the order of the pairs' ends.
+    """
     cases: tuple[tuple[int, Kernel, str, LossName, bool], ...] = (
         (8, linear(), "auto", "squared_hinge", False),
         (8, linear(), "newton", "squared_hinge", True),

@@ -1,4 +1,7 @@
-"""Everything that people can name has its place in the reference: the command line's own lists are looked up on the pages."""
+"""Reference: an entry for every name that a user can write.
+
+The lists of the command line are looked up on the pages.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,21 @@ PLACES = {
     "solvers": "solver-{}",
     "kernels": "kernel-{}",
 }
-"""The name of the place of each thing that `equimargin list` prints, by what is listed."""
+"""Name of the anchor of each item printed by `equimargin list`, by subject."""
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """The text of every page of the reference, made anew in a process of its own, as Sphinx would have them."""
+    """Return the text of every page of the reference, built anew in a separate process.
+
+    The text is that for Sphinx.
+    """
     code = "import json, reference; print(json.dumps(reference.pages()))"
     return dict(json.loads(python("-c", code)))
 
 
 def python(*arguments: str) -> str:
-    """What Python prints that sees the package and the documentation's extensions."""
+    """Return the output of Python with the package and the docs' extensions."""
     path = f"{ROOT / 'src'}:{ROOT / 'examples'}:{EXTENSIONS}"
     environment = os.environ | {"PYTHONPATH": path, "COLUMNS": "400"}
     return subprocess.run(
@@ -46,7 +52,7 @@ def python(*arguments: str) -> str:
 
 
 def listed(subject: str) -> list[str]:
-    """What the command line lists of a subject, by its name."""
+    """Return the names that the command line lists of a subject."""
     return [line.split()[0] for line in python("-m", "equimargin", "list", subject).splitlines()]
 
 
@@ -94,7 +100,10 @@ def test_every_bundled_data_set_is_there(pages: dict[str, str]) -> None:
 
 
 def test_every_public_name_is_there(pages: dict[str, str]) -> None:
-    """The names are read from the sources, and a module that has `__all__` or is named in the README has its page."""
+    """Names are read from the sources.
+
+    A module with `__all__` or named in the README has its page.
+    """
     for page, text in pages.items():
         if (name := re.fullmatch(r"reference/api/(equimargin.*)\.md", page)) is None:
             continue
@@ -114,7 +123,7 @@ def test_every_public_name_is_there(pages: dict[str, str]) -> None:
 
 
 def names_of(source: str) -> list[str]:
-    """What `__all__` says; without one, the functions and classes that are public by their names."""
+    """Return `__all__` or, without one, the public functions and classes."""
     tree = ast.parse(source).body
     for node in tree:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":

@@ -1,4 +1,7 @@
-"""The rules by which pages say that an unknown is unique, against the exact ends of all optima, on drawn instances."""
+"""Uniqueness rules of the pages, against the exact ranges of all optima.
+
+The instances are drawn.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ POINTS = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=2,
 
 
 def values(known: OptimalRanges, name: str) -> list[Fraction]:
-    """The least values of the numbers of an unknown."""
+    """Return the minimal values of the entries of an unknown."""
     return [present(ends.low) for ends in known[name]]
 
 
 def scores(known: OptimalRanges, X: Any) -> list[Fraction]:
-    """w.x of every point."""
+    """Return w.x of every point."""
     return [
         sum(
             (w * Fraction(float(v)) for w, v in zip(values(known, "w"), x, strict=True)),
@@ -37,7 +40,11 @@ def scores(known: OptimalRanges, X: Any) -> list[Fraction]:
 
 
 def both_ways_cost(margins: list[Fraction], sides: list[int]) -> bool:
-    """Whether more rows of either side have a margin of at most 1 than rows of the other have one below 1."""
+    """Return True if shifting the threshold costs in both directions.
+
+    That is: more rows of each side have a margin of at most 1 than rows of the other
+    one have a margin below 1.
+    """
 
     def costs(side: int) -> bool:
         mine = sum(m <= 1 for m, s in zip(margins, sides, strict=True) if s == side)
@@ -121,7 +128,10 @@ def test_thresholds(x: list[int], C: float, data: st.DataObject) -> None:
 
 
 def gap(known: OptimalRanges, X: Any, sides: list[int]) -> float | Fraction:
-    """The least score above a threshold less the largest below it; inf where a side is empty."""
+    """Return the minimal score above a threshold minus the maximal one below it.
+
+    It is inf where a side is empty.
+    """
     f = scores(known, X)
     above, below = ([v for v, s in zip(f, sides, strict=True) if s == side] for side in (1, -1))
     return min(above) - max(below) if above and below else np.inf

@@ -1,4 +1,7 @@
-"""Selection along a path against rational arithmetic at every piece, against brute force, and what folds keep together."""
+"""Selection along a path against rational arithmetic and brute force, and folds.
+
+Folds keep queries whole and classes in their shares.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ Array = NDArray[np.float64]
 
 
 def path_of(problem: MarginProblem, lambdas: Any, G: Any, level: float = 0.0) -> RegularizationPath:
-    """A path on which lambda f goes through given values G (T, n) at n points, the rows of the identity."""
+    """Return a path on which lambda f has given values G (T, n) at n points.
+
+    The points are the rows of the identity.
+    """
     lambdas, G = np.asarray(lambdas, dtype=float), np.asarray(G, dtype=float)
     T, zeros = len(lambdas), np.zeros(len(lambdas))
     nothing = Alphas.of(
@@ -94,7 +100,10 @@ def problems(n: int, y: Any) -> dict[str, MarginProblem]:
 
 @st.composite
 def lines(draw: st.DrawFn) -> tuple[list[int], list[list[int]], list[int], list[int]]:
-    """Breakpoints, values of lambda f there, labels and queries: small integers, so that lines meet, in points and at breakpoints."""
+    """Draw breakpoints, values of lambda f there, labels and queries.
+
+    They are small integers, so that lines meet, in points and at breakpoints.
+    """
     n, T = draw(st.integers(2, 5)), draw(st.integers(1, 4))
     lambdas = draw(st.lists(st.integers(1, 12), min_size=T, max_size=T, unique=True))
     G = draw(st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=T, max_size=T))
@@ -117,14 +126,17 @@ def segments(lambdas: list[int], G: list[list[int]]) -> list[Line]:
 
 
 def at(line: Line, lam: Fraction) -> list[Fraction]:
-    """f at lambda."""
+    """Return f at lambda."""
     a, b, ga, gb = line
     share = (a - lam) / (a - b) if a > b else Fraction(0)
     return [(u + share * (v - u)) / lam for u, v in zip(ga, gb, strict=True)]
 
 
 def pieces(line: Line) -> list[tuple[Fraction, Fraction, Fraction]]:
-    """Every interval in which no point changes its sign and no two their order: high, low and a lambda inside."""
+    """Return every interval in which no sign and no order of points changes.
+
+    An entry is high, low and a lambda inside.
+    """
     a, b, ga, gb = line
     cuts = {a, b}
     for u, v in [
@@ -155,7 +167,7 @@ def right_signs(f: list[Fraction], y: list[int]) -> Fraction:
 
 
 def value_of(curve: Curve, lam: Fraction) -> set[float]:
-    """The scores of the pieces that hold lambda."""
+    """Return the scores of the pieces that contain lambda."""
     knots = zip(
         curve.lambdas[::2].tolist(),
         curve.lambdas[1::2].tolist(),
@@ -264,7 +276,7 @@ def test_points_that_are_the_same_are_tied_at_every_lambda() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
-    """Symmetric points and few dimensions: f is equal at points that are not."""
+    """With symmetric points and few dimensions, f is equal at different points."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (14, 2)).astype(float)
     V = (
@@ -292,7 +304,7 @@ def test_points_that_rounding_alone_tells_apart_are_tied(seed: int) -> None:
 
 
 def test_rounding_is_no_sign() -> None:
-    """Half of the points are on the line f = 0 but for rounding, on either side of it."""
+    """Half of the points are on the line f = 0 up to rounding, on either side of it."""
     noise = np.array([1e-17, -1e-17, 3e-17, -2e-17])
     path = path_of(
         problems(6, [1, 0, 1, 0, 1, 0])["classification"],
@@ -303,7 +315,7 @@ def test_rounding_is_no_sign() -> None:
 
 
 def samples(task: str) -> tuple[MarginProblem, Any, Any, Any]:
-    """A problem, validation points, their labels and queries."""
+    """Return a problem, validation points, their labels and queries."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 2))
     y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.4 * rng.normal(size=60)
@@ -554,7 +566,17 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
     qid = problem.rows.query if task == "ranking" else None  # type: ignore[attr-defined]
     kernels = [rbf(0.3), rbf(3.0), linear()]
     with joblib.parallel_config(backend="threading"):
-        found = grid(X, y, kernels, task, qid, folds=3, lambda_min=1e-2, epsilon=0.2, n_jobs=2)  # type: ignore[arg-type]
+        found = grid(
+            X,
+            y,
+            kernels,
+            task,  # type: ignore[arg-type]
+            qid,
+            folds=3,
+            lambda_min=1e-2,
+            epsilon=0.2,
+            n_jobs=2,
+        )
     sign = 1 if found.best.selected.larger_is_better else -1
     assert sign * found.best.selected.score == max(sign * row.selected.score for row in found.rows)
     assert [row.kernel for row in found.rows] == kernels
@@ -577,7 +599,7 @@ def test_a_grid_scores_every_point_by_the_path_that_did_not_see_it(task: str) ->
         groups = np.zeros(len(y), dtype=int)
         for k, part in enumerate(parts):
             groups[part.validation] = k
-        # above those of the others, too
+        # The first lambda is at least those of the other folds, too.
         assert curve.lambdas[0] == max(path.lambdas[0] for path in paths)
         for lam in [
             *np.geomspace(0.999 * curve.lambdas[0], 1.001 * curve.lambdas[-1], 15).tolist(),
@@ -654,7 +676,7 @@ def test_a_grid_of_no_costs_is_a_sentence() -> None:
 
 
 def test_an_undefined_score_is_never_the_best() -> None:
-    """A lambda at which f is constant on every query has no Kendall's tau."""
+    """A lambda with constant f on every query has no Kendall's tau."""
     y, qid = np.arange(12) % 3, np.repeat([0, 1, 2], 4)
     path = regularization_path(ranking(np.c_[np.arange(12.0), np.arange(12) * 7 % 5], y, qid))
     with pytest.raises(NothingToChoose, match="kendall_tau has no meaning at any lambda"):
@@ -679,7 +701,7 @@ def test_an_undefined_score_of_a_grid_of_costs_is_said() -> None:
     )
     with pytest.raises(ValueError, match="kendall_tau has no meaning at any kernel and cost"):
         cost_grid(X * 0, y, qid=qid, folds=3, costs=[0.1, 1.0], metric="kendall_tau")
-    far_apart = rbf(1e300)  # its f is 0 at every point that was not trained on
+    far_apart = rbf(1e300)  # its f is 0 at every new point
     found = cost_grid(X, y, [far_apart, linear()], [1.0], qid=qid, folds=3, metric="kendall_tau")
     assert found.best.kernel == linear()
     constant, sensible = str(found).splitlines()[1:]
@@ -719,7 +741,7 @@ ONE_NORM = st.sampled_from(["rvm", "rank.onenorm", "svm.onenorm", "svm.nobias_on
 
 
 def one_norm(family: str, X: Array, y: Array, query: NDArray[np.int64]) -> OneNormProblem:
-    """A one-norm problem of the family with an RBF kernel."""
+    """Return a one-norm problem of the family with an RBF kernel."""
     if family.startswith("svm"):
         return one_norm_classification(
             X, np.where(y > 0, 1.0, -1.0), kernel=rbf(0.7), bias=family == "svm.onenorm"
@@ -790,7 +812,10 @@ def test_a_grid_follows_the_family_that_is_asked_for() -> None:
 
 
 def test_the_last_piece_of_a_path_that_reaches_zero_can_be_chosen() -> None:
-    """The point 2 preferred to the point 1: x is 0 above lambda = 2, and (1/2, 0) from there to 0."""
+    """With the point 2 preferred to the point 1, x is 0 above lambda = 2.
+
+    From there to 0 it is (1/2, 0).
+    """
     path = regularization_path(ranking_vector_machine([[2.0], [1.0]], [1, 0]), 0.0)
     found = best(path, [[3.0], [1.0]], [1.0, 0.0])
     assert found.score == 1.0
@@ -798,7 +823,10 @@ def test_the_last_piece_of_a_path_that_reaches_zero_can_be_chosen() -> None:
 
 
 def swaps(path: RegularizationPath | OneNormPath, X: Array, high: float, low: float) -> list[float]:
-    """Lambdas between which no two points change places, from one breakpoint to the next: g = lambda f is linear there."""
+    """Return the lambdas at which two points change places, and both breakpoints.
+
+    g = lambda f is linear there.
+    """
     first, last = (lam * path.decision_function(X, lam) for lam in (high * (1 - 1e-13), low))
     apart, changed = np.subtract.outer(first, first), np.subtract.outer(last - first, last - first)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -808,7 +836,7 @@ def swaps(path: RegularizationPath | OneNormPath, X: Array, high: float, low: fl
 
 
 def rates(f: Array, positive: NDArray[np.bool_]) -> set[tuple[float, float]]:
-    """What all thresholds reach."""
+    """Return the false and true positive rates of all thresholds."""
     rounded = np.round(f, 9)
     accepted = [rounded > threshold for threshold in [-np.inf, *np.unique(rounded).tolist()]]
     return {(float(each[~positive].mean()), float(each[positive].mean())) for each in accepted}
@@ -819,7 +847,7 @@ def rates(f: Array, positive: NDArray[np.bool_]) -> set[tuple[float, float]]:
     family=st.sampled_from(["svm.soft", "svm.nobias", "rank.l1", "rvm", "svm.onenorm"]),
     grids=st.booleans(),
 )
-# at a jump a point has as many others below it as before, and others above it
+# At a jump a point has as many points below it as before, and other points above it.
 @example(seed=4, family="rvm", grids=False)
 @example(seed=256, family="svm.onenorm", grids=True)
 def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_reach(
@@ -865,9 +893,9 @@ def test_the_frontier_of_rates_is_the_hull_of_what_all_lambdas_and_thresholds_re
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed: int) -> None:
-    """P section 6: a decision on zero can be improved.
+    """P section 6: a decision at zero "can still be improved".
 
-    It "can still be improved by observing the generated ROC curve at each level".
+    The improvement is "by observing the generated ROC curve at each level".
     """
     rng = np.random.default_rng(seed)
     positive = np.arange(20) % 2 > 0
@@ -902,7 +930,7 @@ def test_the_frontier_has_the_fewest_errors_of_all_levels_and_zero_has_more(seed
 
 
 def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
-    """f alone, which is below all thresholds, would accept nothing."""
+    """f alone, which is below all thresholds, would accept no point."""
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     path = regularization_path(classification(X - 9, y, kernel=linear()), 1e-2)
     frontier = roc_frontier(path, X - 9, y)
@@ -915,7 +943,11 @@ def test_roc_thresholds_are_of_decision_values_with_their_bias() -> None:
 
 
 def test_the_frontier_of_one_path_is_above_the_curves_of_its_lambdas() -> None:
-    """Two positive points and a negative one, that is the lowest at first and the highest at last, after one of them and then the other."""
+    """There are two positive points and a negative one.
+
+    The negative point is the lowest at first and the highest at last, after one of them
+    and then the other.
+    """
     path = path_of(
         ranking(np.eye(3), [1.0, 1.0, 0.0], kernel=precomputed()),
         [3.0, 1.0],

@@ -1,4 +1,7 @@
-"""The families that come along and enter as a user's would: all forms agree, mistakes are refuted, and links to C-SVC and C-SVR hold."""
+"""Bundled families, registered as a user's: forms agree, mistakes are refuted.
+
+Relations to C-SVC and C-SVR hold.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from equimargin.solvers.solution import Limits
 from narrow import as_a, present
 
 EXAMPLES = 12
-"""Drawn instances of a check here; the nightly campaign draws more."""
+"""Number of drawn instances of a check; the nightly campaign draws more."""
 SHIPPED = [
     id
     for id, family in program_families().items()
@@ -86,7 +89,10 @@ def test_every_solver_conforms(name: str) -> None:
 
 
 def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
-    """At nu = 1 every multiplier is at its bound, and scikit-learn refuses the model for its infinite offset."""
+    """At nu = 1 every multiplier is at its bound.
+
+    scikit-learn refuses the model for its infinite offset.
+    """
     problem = FAMILIES["one_class"]({"X": X + 1, "nu": 1.0})
     found: Any = SOLVERS["one_class.libsvm"].run(problem, Limits(), None)
     assert worth(problem, found).interval.upper == pytest.approx(optimum(problem).upper, rel=1e-12)
@@ -159,7 +165,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("coupling.wlw", {"r": ABOVE[None]}, r"r must be a square matrix, not of shape \(1, 6, 6\)"),
     ("coupling.wlw", {"r": 2 - ABOVE}, "r must hold probabilities, numbers from 0 to 1"),
 ]
-"""Families, what is wrong with their data (... is what is left out), and what is said of it."""
+"""Families, faults of their data (... is a missing entry), and messages."""
 
 
 @pytest.mark.parametrize(("id", "change", "said"), WRONG)
@@ -188,7 +194,10 @@ def test_every_family_checks_its_data() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_nu_svc_is_c_svc_at_the_cost_of_its_margin(seed: int) -> None:
-    """v = rho^2 v_C - nu rho at C = 1 / (m rho), where the optimal rho is above 0; the C-SVC is the project's own, solved exactly."""
+    """v = rho^2 v_C - nu rho at C = 1 / (m rho), where the optimal rho is above 0.
+
+    The C-SVC is the project's, solved exactly.
+    """
     data: dict[str, Any] = {
         "X": np.round(np.random.default_rng(seed).normal(size=(8, 2)) * 4),
         "y": np.array([0, 1] * 4),

@@ -1,4 +1,4 @@
-"""The conformance check of formulations: every registered one passes, wrong ones end in a sentence."""
+"""Conformance check of formulations: registered ones pass, wrong ones give a sentence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXAMPLE = ROOT / "examples" / "formulations" / "own_formulation.py"
 
 @pytest.fixture
 def own() -> Iterator[str]:
-    """The example's formulation, entered for one test."""
+    """Yield the example's formulation, registered for one test."""
     example("own_formulation")
     yield "svm.soft.hinge"
     del REGISTRY["svm.soft.hinge"]
@@ -130,7 +130,7 @@ def test_every_kernel_conforms(kernel: Kernel) -> None:
 
 
 class Narrow(Exponential):
-    """A kernel whose bound is too small."""
+    """Kernel with a rounding bound that is too small."""
 
     def rounding(self, X: Any, Z: Any, K: Any, v: Any) -> Any:
         """Return a tenth of a unit in the last place."""
@@ -138,7 +138,7 @@ class Narrow(Exponential):
 
 
 class Distance(Exponential):
-    """A kernel that is not positive semidefinite."""
+    """Kernel that is not positive semidefinite."""
 
     def block(self, X: Any, Z: Any) -> Any:
         """Return log k."""
@@ -186,5 +186,5 @@ def test_misspelt_families_and_losses_of_a_solver_are_named() -> None:
 
 @pytest.mark.slow
 def test_a_solver_of_hard_rows_alone_can_be_checked() -> None:
-    """One of them is asked about a hard row in every family that it takes, and the huberised hinge has none."""
+    """A hard row is tried in every family of a solver; the huberised hinge has none."""
     check_solver("penalty")

@@ -1,7 +1,7 @@
-"""Sources of the answers that a comparison judges.
+"""Sources of the answers in a comparison.
 
-They are entries by their names, functions that quit, controls and witnesses. Solvers
-that were named may have no answer.
+They are entries by their names, functions that quit, controls and witnesses. Named
+solvers may have no answer.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUITS = (
     lambda: _raise(KeyboardInterrupt()),
     lambda: _raise(BaseException("odd")),
 )
-"""Ways in which a function may end Python, or try."""
+"""Functions that end Python, or try to."""
 
 
 def _raise(failure: BaseException) -> None:
@@ -59,7 +59,7 @@ def entry(
     families: tuple[str, ...] = ("svm.soft",),
     also: Any = lambda problem: None,
 ) -> RegisteredSolver[MarginProblem]:
-    """Return a solver for `compare` that is entered nowhere."""
+    """Return an unregistered solver for `compare`."""
     return RegisteredSolver(
         name,
         function,
@@ -81,7 +81,7 @@ def said(found: Comparison) -> dict[str, tuple[Agreement, str]]:
 
 
 def at_most_three_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make everything larger too large to declare."""
+    """Limit declarations to three rows."""
     for name in ("MAX_DECLARED_POINTS", "FEATURE_ROW_LIMIT"):
         monkeypatch.setattr(f"equimargin.formulations.problem.limits.{name}", 3)
 
@@ -110,7 +110,7 @@ def test_a_solver_of_which_an_attribute_quits_is_refused_in_a_sentence(
 
 @pytest.fixture
 def asks_first() -> Iterator[Any]:
-    """Yield a function that enters a solver by when it asks to be the first."""
+    """Yield a function that registers a solver by its condition for being preferred."""
 
     def entered(first: Any) -> None:
         enter = solver(
@@ -148,7 +148,7 @@ def test_compare_with_a_solver_that_quits_has_a_failed_answer(quits: Any, where:
     assert agreement is Agreement.FAILED
     assert "stopped by an exception: Quit: it raises" in reason
     assert "test_whose_answers.py" in reason
-    assert found.exit_code == 0  # that of the others, which agree
+    assert found.exit_code == 0  # The other answers agree.
     with pytest.raises(AssertionError, match=r"Quit: it raises|raises Quit"):
         check_solver(wrong)
 
@@ -239,7 +239,7 @@ def test_an_interrupt_of_the_user_ends_a_function_and_one_of_its_own_does_not() 
 
 
 def test_an_exception_of_a_signals_handler_ends_a_function() -> None:
-    """A time limit of the caller's is one, also where it is no Exception."""
+    """A caller's time limit ends it, also if its exception is no Exception."""
 
     class Late(BaseException):
         pass
@@ -306,7 +306,7 @@ def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdi
         if name in REGISTRY and REGISTRY[name].control
     }
     told, alike = "svm.soft.dual.as_printed", "svm.penalized.primal"
-    # the best bias is 0 here, penalised or not
+    # The optimal bias is 0 here, penalised or not.
     assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
     assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
@@ -462,7 +462,7 @@ def test_the_second_witness_has_the_whole_time_limit_however_fast_the_first_was(
 def test_a_solver_that_is_entered_nowhere_may_return_a_solution_of_any_family(
     quitting: Any,
 ) -> None:
-    """It is judged as that of any solver."""
+    """Its solution is assessed as that of any solver."""
 
     class Own:
         name, algorithm, families, reference = "own", "made for a test", ("test.quitting",), False

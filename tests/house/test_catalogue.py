@@ -1,4 +1,4 @@
-"""The catalogue lists the forms of the registry with their sources, and the errata name only what there is."""
+"""Catalogue: the forms of the registry with sources; the errata name existing forms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES_IN_TABLES = sorted(
 
 
 def rows(section: str) -> list[list[str]]:
-    """The cells of the table below a heading of the catalogue, without its head."""
+    """Return the cells of the table below a heading of the catalogue, without its head."""
     lines = [
         line
         for line in CATALOGUE.split(f"\n## {section}\n")[1].split("\n## ")[0].splitlines()

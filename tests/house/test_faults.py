@@ -1,4 +1,4 @@
-"""The seeded faults fit the sources: `make faults` tries them out."""
+"""Seeded faults, which must fit the sources: `make faults` applies them."""
 
 from __future__ import annotations
 

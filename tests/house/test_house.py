@@ -1,4 +1,4 @@
-"""The house stands as the design says: guards, package list, light imports, one name for `compare`, nothing of a machine."""
+"""Design rules: guards, package list, light imports, one `compare`, no machine paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter that finds the package behind the links, installed or not."""
+    """Run a fresh interpreter with the package behind the links, installed or not."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-W", "error", "-c", code]
     return subprocess.run(
@@ -29,7 +29,7 @@ def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 
 def tracked_files() -> list[Path]:
-    """What git holds or would hold: new files count before they are committed."""
+    """Return the files in git and the new ones that are not ignored."""
     command = [
         "git",
         "-c",

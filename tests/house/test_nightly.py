@@ -1,4 +1,7 @@
-"""The nightly tables: what is drawn, what is counted, and that a script rebuilds its instance to the last bit (`make nightly`)."""
+"""Nightly tables (`make nightly`): instances, counts, and scripts.
+
+A script rebuilds its instance bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,8 @@ def test_the_branches_of_an_instance() -> None:
     )
     there = {name for name, here in found.items() if here}
     assert there == {
-        "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram", "rank one", "integer grid",
+        "duplicated rows", "contradicting duplicates", "zero rows", "zero columns", "singular Gram",
+        "rank one", "integer grid",
         "C >= 1e4", "zero weights", "infinite weights",
     }  # fmt: skip
     assert found["ties"] is None
@@ -79,7 +83,7 @@ def test_where_our_own_solvers_have_no_excuse() -> None:
 def test_what_is_held_against_an_answer_ends_in_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong claim of a solver of ours: the family's report names it, and counts it as a failure."""
+    """A solver makes a wrong claim: the family's report names it and counts a failure."""
     problem = sample_problem("svm.soft")
     found = nightly.judged(problem)
     assert found.said == []
@@ -106,7 +110,10 @@ def test_what_is_held_against_an_answer_ends_in_a_script(
 
 
 def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A solver of ours that ran out while others had the core is asked once more, for longer; none with its own core."""
+    """A solver that timed out on a busy core is run once more, for longer.
+
+    A solver that had a core alone is not.
+    """
     problem, limits = sample_problem("svm.soft"), []
     whole = compare(problem, solvers=["CLARABEL", "smo"])
     (family,) = whole.families
@@ -135,7 +142,11 @@ def test_limits_count_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_hang_and_an_exception_are_failures(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of CPU time: no answer's exception takes a hang for its own, and one that an answer makes of another is held against it."""
+    """The limit is on CPU time.
+
+    An answer's exception does not take a hang for its own; an exception that an answer
+    makes of another one counts against it.
+    """
     problem = sample_problem("svm.soft")
 
     def spins(*_: object, **__: object) -> None:

@@ -1,4 +1,7 @@
-"""The campaign of the proven intervals: its closed forms against exact arithmetic, what it notices, its scripts (`make nightly-bounds`)."""
+"""Campaign of proven intervals (`make nightly-bounds`): closed forms, faults, scripts.
+
+The closed forms are compared with exact arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ SIMPLE = "classification([[1.0], [-1.0]], [1.0, -1.0], C=2.0)"
 
 
 def _problems(family: str, count: int) -> Iterator[tuple[str, Problem]]:
-    """Drawn problems that are not refused."""
+    """Yield drawn problems that are not refused."""
     for k in range(count):
         text = campaign.drawn(family, [5, k])
         with warnings.catch_warnings():
@@ -48,7 +51,7 @@ def _problems(family: str, count: int) -> Iterator[tuple[str, Problem]]:
 
 @pytest.mark.parametrize("family", campaign.FAMILIES)
 def test_closed_forms_are_the_exact_optima(family: str) -> None:
-    """Two ways that share nothing but the data; multipliers of 0 are where the pivots begin."""
+    """The two methods share the data alone; the pivots start from multipliers of 0."""
     compared = 0
     for text, problem in _problems(family, 40):
         found = closed_form(problem)

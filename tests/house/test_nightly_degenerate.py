@@ -1,4 +1,7 @@
-"""The campaign of degenerate instances: a few of each are right, and a wrong answer of each kind is noticed (`make nightly-degenerate`)."""
+"""Campaign of degenerate instances (`make nightly-degenerate`).
+
+A few of each kind are right, and a wrong answer of each kind is detected.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ WRONG: dict[str, tuple[str, Any]] = {
         lambda right: lambda R, Q, N: right(R, Q, N) * 0.999,
     ),
 }
-"""Wrong answers: what is replaced, and by what, made of the right one."""
+"""Wrong answers: the replaced function, and its replacement made of the right one."""
 
 
 @pytest.mark.parametrize("name", WRONG)

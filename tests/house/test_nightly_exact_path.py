@@ -1,4 +1,7 @@
-"""The campaign of exact paths: a few instances are right, and a wrong answer of each kind is noticed (`make nightly-exact`)."""
+"""Campaign of exact paths (`make nightly-exact`).
+
+A few instances are right, and a wrong answer of each kind is detected.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ def test_a_few_instances_are_right(name: str) -> None:
 
 
 def of_another_slope(problem: Any) -> Any:
-    """A path whose multipliers rise by too much."""
+    """Return a path whose multipliers increase by too much."""
     right = exact_path(problem)
     pieces = [replace(piece, slope=tuple(2 * v for v in piece.slope)) for piece in right.pieces]
     return replace(right, pieces=tuple(pieces))
 
 
 def that_jumps(problem: Any) -> Any:
-    """A path whose last f is another one."""
+    """Return a path whose last f is wrong."""
     right = exact_path(problem)
     last = replace(
         right.pieces[-1], f_constant=tuple(v + Fraction(1) for v in right.pieces[-1].f_constant)
@@ -40,7 +43,7 @@ def that_jumps(problem: Any) -> Any:
 
 
 def by_one_more(problem: Any) -> Any:
-    """An error that counts one point too many."""
+    """Return an error that counts one point too many."""
     right = exact_leave_one_out(problem)
     return replace(
         right, after_steps=tuple(Mistakes(v.least, v.most + 1) for v in right.after_steps)

@@ -1,4 +1,7 @@
-"""The campaign of the paths of one-norm programs: a few of each are right, and wrong paths are noticed (`make nightly-path`)."""
+"""Campaign of the paths of one-norm programs (`make nightly-path`).
+
+A few of each kind are right, and wrong paths are detected.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ WRONG = {
     "lambdas": (1.01, "is not the optimum|the costs of x are|u proves"),
     "gaps": (1e12, "it says itself"),
 }
-"""What is changed of a path, by which factor, and what is said of it."""
+"""Changed field of a path: the factor and the message."""
 
 
 @pytest.mark.slow
@@ -52,14 +55,20 @@ HARD = {
     ("svm.onenorm", 145): ["stopped early", "piece 31 of 32"],
     ("rvm", 191): [],
 }
-"""Programs with nearly singular matrices, drawn with the seed 1, and how the mistakes begin that their paths announce."""
+"""Programs with nearly singular matrices, drawn with seed 1, by family and number.
+
+The values are the beginnings of the mistakes that their paths report.
+"""
 
 
 @pytest.mark.parametrize(("family", "number"), HARD)
 def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(
     family: str, number: int
 ) -> None:
-    """Before, answers of these were called optimal by their gap in float64, or pieces 4e-7 off, or judged at another matrix."""
+    """Answers were once called optimal by their gap in float64.
+
+    Pieces were 4e-7 off, or judged at another matrix.
+    """
     found = campaign.followed(campaign.drawn(family, 1, number), number)
     assert not found.silent
     assert found.worst <= 1e-8
@@ -69,7 +78,7 @@ def test_a_path_of_a_nearly_singular_program_claims_nothing_that_it_has_not(
 
 
 def test_a_path_that_claims_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer is called optimal, also where float64 does not do."""
+    """Every answer is called optimal, also where float64 is too coarse."""
     handed = OneNormPath.at
     monkeypatch.setattr(
         OneNormPath, "at", lambda path, lam: replace(handed(path, lam), status=Status.OPTIMAL)

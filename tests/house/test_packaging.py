@@ -1,4 +1,4 @@
-"""The package builds and installs without the links, and what is built is the tree."""
+"""Package: built and installed without the links, with the files of the tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(
 
 
 def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
-    """The output of a command that sees no PYTHONPATH, and first of all the programs of a folder; its error output if it fails."""
+    """Return the output of a command without PYTHONPATH; its error output if it fails.
+
+    The programs of a folder come first in PATH.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if programs is not None:
         environment |= {
@@ -48,7 +51,7 @@ def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what git holds or would hold, without the links."""
+    """Return a copy of the files in git and the new ones, without the links."""
     copy = tmp_path_factory.mktemp("tree")
     for name in run(
         "git",
@@ -71,9 +74,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wanted(tree: Path) -> dict[str, bytes]:
-    """The content of every file of the package by its name in the wheel."""
+    """Return the content of every file of the package by its name in the wheel."""
     return {
-        f"{package.replace('.', '/')}/{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
+        f"{package.replace('.', '/')}/"
+        f"{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
         for package, folder in PACKAGE_DIR.items()
         for path in (tree / folder).rglob("*")
         if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}
@@ -83,7 +87,10 @@ def wanted(tree: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def built(tree: Path, wanted: dict[str, bytes]) -> Path:
-    """The folder of the sdist, and of the wheel built from that sdist; `wanted` is read before the build adds files."""
+    """Return the folder of the sdist and of the wheel built from it.
+
+    `wanted` is read before the build adds files.
+    """
     run(sys.executable, "-m", "build", "--no-isolation", cwd=tree)
     return tree / "dist"
 
@@ -100,7 +107,7 @@ def test_the_sdist_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
 
 
 def wheel_name(name: str) -> str | None:
-    """Where the wheel holds a file of the tree; None for a file outside the package."""
+    """Return the name in the wheel of a file of the tree; None outside the package."""
     for package, folder in PACKAGE_DIR.items():
         if name.startswith(f"{folder}/"):
             return package.replace(".", "/") + name.removeprefix(folder)
@@ -118,7 +125,10 @@ def test_the_wheel_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a fresh environment that has the wheel, and of this environment what it depends on."""
+    """Return the programs of a fresh environment with the wheel.
+
+    Its dependencies are those of this environment.
+    """
     (wheel,) = built.glob("*.whl")
     home = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
@@ -136,8 +146,8 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         wheel,
         cwd=home,
     )
-    # Only now may it see the dependencies of this environment: pip would take our own
-    # editable install for its own.
+    # Only now may it see the dependencies of this environment: pip would take its
+    # editable install for the installed wheel.
     site = Path(
         run(
             python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home
@@ -162,15 +172,18 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-"""What a newcomer sees first."""
+"""Text of the README."""
 LINES_OF_A_SCREEN = 60
-"""Lines, at most, of the README: what does not fit is linked."""
+"""Maximum lines of the README; further content is linked."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FOLLOWED_AS_BUILT)
 def test_a_page_is_followed_far_from_the_tree(environment: Path, tmp_path: Path, page: str) -> None:
-    """Its Python and its commands run, in an empty folder, with warnings as errors; what is printed is as the page says, figures apart."""
+    """Its Python and its commands run, in an empty folder, with warnings as errors.
+
+    The output is as the page says, apart from figures.
+    """
     run(
         environment / "python",
         "-W",
@@ -195,11 +208,11 @@ def test_the_readme_is_a_page_of_one_screen_whose_links_lead_somewhere() -> None
 
 
 OWN_PROBLEM = (ROOT / "own_problem.md").read_text(encoding="utf-8")
-"""The page on bringing one's own problem."""
+"""Page on user-defined problems."""
 
 
 def blocks(language: str) -> list[str]:
-    """The blocks of that page in a language."""
+    """Return the blocks of the page in a language."""
     return re.findall(rf"^```{language}\n((?:.*\n)*?)```$", OWN_PROBLEM, re.MULTILINE)
 
 
@@ -207,7 +220,10 @@ def blocks(language: str) -> list[str]:
 def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(
     environment: Path, tmp_path: Path
 ) -> None:
-    """All its files, commands and lines of Python in their order; `pip install .` without the network, as a wheel that is built first."""
+    """Its files, commands and lines of Python are run in order.
+
+    `pip install .` runs without the network, as a wheel that is built first.
+    """
     module, session = blocks("python")
     (project,) = blocks("toml")
     for name, text in (
@@ -253,7 +269,7 @@ def test_the_page_on_ones_own_problem_is_followed_from_an_empty_folder(
 
 @contextmanager
 def installed(source: Path, environment: Path, name: str) -> Iterator[None]:
-    """The package of a folder, built as a wheel and installed in an environment while this is entered."""
+    """Install the package of a folder as a wheel in an environment during the context."""
     run(sys.executable, "-m", "build", "--no-isolation", "--wheel", cwd=source)
     (wheel,) = (source / "dist").glob("*.whl")
     pip = (sys.executable, "-m", "pip", "--python", environment / "python")
@@ -280,14 +296,18 @@ broken = "outside.broken"
 [tool.setuptools]
 packages = ["outside"]
 """
-"""The project file of a package of somebody else's, with a plug-in that works and one that does not."""
+"""Project file of a third-party package with a working and a broken plug-in."""
 
 
 @pytest.mark.slow
 def test_a_package_from_outside_does_it_all_on_the_command_line(
     environment: Path, tmp_path: Path
 ) -> None:
-    """Installed as a wheel, its family is listed, shown, compared in two processes, judged and refuted; its broken module is named."""
+    """The package is installed as a wheel.
+
+    Its family is listed, shown, compared in two processes, judged and refuted; its
+    broken module is named.
+    """
     package = tmp_path / "source" / "outside"
     package.mkdir(parents=True)
     (package.parent / "pyproject.toml").write_text(OUTSIDE, encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Campaigns make what they find small: a planted mistake is shown on a few numbers, by lines of Python that run."""
+"""Campaigns shrink their failing cases: a planted mistake needs a few numbers.
+
+The printed lines of Python run.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +42,12 @@ SMALL = re.compile(
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that is written goes to a folder of the test."""
+    """Write all files of a test to its folder."""
     monkeypatch.chdir(tmp_path)
 
 
 def read(said: str, rows: int) -> Shrunk:
-    """The finding that a campaign has made small; it must have at most `rows` rows."""
+    """Return the shrunk failing case of a campaign; it must have at most `rows` rows."""
     found = SMALL.search(said)
     assert found is not None, said
     assert int(found[3]) <= rows
@@ -52,7 +55,7 @@ def read(said: str, rows: int) -> Shrunk:
 
 
 def python(lines: str) -> str:
-    """What lines of Python print in a process of their own, which finds the campaigns."""
+    """Return the output of a separate Python process that can import the campaigns."""
     code = f"import sys; sys.path[:0] = [{str(ROOT / 'src')!r}, {str(ROOT / 'tests')!r}]\n{lines}"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
@@ -62,7 +65,7 @@ def python(lines: str) -> str:
 
 
 def several(problem: Any) -> bool:
-    """Whether a problem has two rows or more."""
+    """Return True if a problem has two rows or more."""
     return bool(problem.m >= 2)
 
 
@@ -105,7 +108,7 @@ def test_the_exact_campaign(family: str, monkeypatch: pytest.MonkeyPatch) -> Non
     lines: list[str] = []
     assert exact.CAMPAIGN.main([family, "--examples", "3", "--seed", "5"], lines.append) == 1
     small = read(next(line for line in lines if "small: " in line), 2)
-    assert python(small.python) == "\n"  # without the planted lie the campaign has nothing to say
+    assert python(small.python) == "\n"  # Without the planted fault the campaign is silent.
 
 
 @pytest.mark.slow

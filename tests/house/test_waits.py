@@ -31,7 +31,7 @@ LIMITED_BY_KEYWORD = {
     "wait_for_workers",
     "as_completed",
 }
-"""Functions that wait until the argument `timeout` is over."""
+"""Functions with the time limit in the argument `timeout`."""
 LIMITED_BY_AN_ARGUMENT = {"wait", "join", "get", "result", "exception", "acquire"}
 """Methods that wait without limit if called without arguments, unlike `text.join(parts)`."""
 PROCESSES = {"run", "call", "check_call", "check_output"}
@@ -41,7 +41,7 @@ def is_without_limit(call: ast.Call) -> bool:
     """Return True if a call waits and has no limit."""
     if any(word.arg == "timeout" for word in call.keywords):
         return False
-    if isinstance(call.func, ast.Name):  # of `concurrent.futures`; its second argument is the limit
+    if isinstance(call.func, ast.Name):  # In `concurrent.futures` the second argument is the limit.
         return call.func.id in ("wait", "as_completed") and len(call.args) < 2
     if not isinstance(call.func, ast.Attribute):
         return False

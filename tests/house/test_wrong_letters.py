@@ -1,4 +1,4 @@
-"""The campaign of wrong letters: it notices them in a declaration, and fails where one is not noticed."""
+"""Campaign of wrong letters: it detects them in a declaration, and fails on a miss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def test_every_letter_of_a_linear_program_and_of_a_dual_is_noticed() -> None:
 
 
 def test_a_letter_that_is_not_noticed_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of squared slacks xi >= 0 is redundant: without its reason the campaign must say that it misses this letter."""
+    """With squared slacks xi >= 0 is redundant.
+
+    Without its reason the campaign must report that it misses this letter.
+    """
     monkeypatch.setattr(wrong_letters, "THE_SAME", {})
     lines: list[str] = []
     assert wrong_letters.CAMPAIGN.main(["svm.nobias_l2.primal"], lines.append) == 1

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, how it exits, and how little it loads."""
+"""Command line: output, refusals, exit status and imported modules."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from places import ROOT
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
-"""The kernel by which four points of XOR have the optimum 0.25."""
+"""Kernel for which four points of XOR have the optimum 0.25."""
 
 
 def compare(*arguments: str) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin compare --wide`."""
+    """Return the exit status and the complete output of `equimargin compare --wide`."""
     result = RUN.invoke(app, ["compare", "--wide", *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -41,7 +41,7 @@ def compare(*arguments: str) -> tuple[int, str]:
 
 
 def refusal(*arguments: str) -> str:
-    """The one sentence of a refused comparison."""
+    """Return the one sentence of a refused comparison."""
     status, output = compare(*arguments)
     assert status == 2, output
     assert "Traceback" not in output
@@ -109,7 +109,7 @@ def test_one_declaration_alone_is_undecided() -> None:
             ["--solver", "smo", "--solver", "huber"],
             "no declaration was asked for; 2 specialised solvers agree",
         ),
-        # the code of a third solver may wait for the warm-up
+        # A third solver may wait for the compilation of its code.
         (["--formulation", "svm.l2.*"], "no declaration was asked for; "),
         (
             ["--solver", "SCS", "--formulation", "svm.soft.dual"],
@@ -120,7 +120,7 @@ def test_one_declaration_alone_is_undecided() -> None:
 def test_what_a_user_left_out_is_no_property_of_the_problem(
     arguments: list[str], reason: str
 ) -> None:
-    """Neither too large to declare nor without a solver: the verdict says what was not asked for, and is none."""
+    """The problem is declarable and has a solver; the verdict names what was excluded."""
     status, output = compare("xor", "--family", "svm.soft", *arguments)
     assert status == 4, output
     assert f"verdict: UNDECIDED - {reason}" in output
@@ -141,7 +141,7 @@ def test_no_pairs_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_sigmoid_claims_no_optimum_of_a_quadratic_program() -> None:
-    """Those of one-norm machines are linear, with any kernel."""
+    """Optima of one-norm machines are those of linear programs, with any kernel."""
     families = ("svm.soft", "svm.l2", "svm.nobias", "svm.nobias_l2")
     status, output = compare(
         "xor",
@@ -250,7 +250,7 @@ def test_one_record_goes_to_standard_output(
 def test_certificates_do_not_go_to_standard_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There was a folder of the name - afterwards."""
+    """The command used to create a folder of the name `-`."""
     monkeypatch.chdir(tmp_path)
     result = RUN.invoke(
         app, ["compare", "xor", "--solver", "smo", "--family", "svm.soft", "--certify", "-"]
@@ -387,9 +387,9 @@ def test_show_prints_the_equation_and_its_source() -> None:
 
 
 def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> None:
-    """Of rows without a header, and of a header of numbers.
+    """Header detection: rows without a header, and a header of numbers.
 
-    A file that may be either is refused until somebody says which.
+    An ambiguous file is refused until the user says if it has a header.
     """
     rows = "".join(f"{i % 7}.5,{i * i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(12))
     bare, years, doubtful = (tmp_path / f"{name}.csv" for name in ("bare", "years", "doubtful"))
@@ -592,7 +592,7 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])
 def test_help_has_the_options_in_panels(command: str) -> None:
-    """An option without a panel stands under Options, where few belong."""
+    """An option without a panel is listed under Options, where few belong."""
     output = RUN.invoke(app, [command, "--help"]).output
     titles = re.findall(r"\u256d\u2500 (\w+) ", output)
     assert titles == ["Arguments", "Options", "Data", "Problem", "Answers", "Limits", "Output"]
@@ -680,7 +680,7 @@ sys.meta_path.insert(0, Interrupts())
 from equimargin.cli import main
 main()
 """
-"""A program that gets SIGTERM when a module is imported."""
+"""Program that gets SIGTERM while a module is imported."""
 
 
 @pytest.mark.parametrize(
@@ -720,7 +720,7 @@ def test_termination_before_an_answer_is_a_sentence(name: str, said: str, tmp_pa
 
 
 def test_an_interrupt_at_start_up_is_a_sentence() -> None:
-    """While the command line is imported, as by Ctrl-C in the first tenths of a second."""
+    """The command line is being imported, as by Ctrl-C in the first tenths of a second."""
     code = (
         "import sys\nclass Interrupts:\n    def find_spec(self, name, *rest):\n"
         "        if name == 'typer': raise KeyboardInterrupt\n"
@@ -753,7 +753,7 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
         line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed ")
     )
     assert control.endswith("[control: wrong on purpose, or nonequivalent]")
-    # whose negative controls are declared before it
+    # The negative controls of rank.l1 are declared before it.
     ranking = RUN.invoke(app, ["show", "rank.l1"]).output
     assert "1/2 |w|^2 + C sum_ij xi_ij" in ranking.partition("Formulations")[0]
     assert ranking.index("rank.l1.primal ") < ranking.index("rank.differences.dual ")

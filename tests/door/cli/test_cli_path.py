@@ -1,4 +1,4 @@
-"""`equimargin path`: what it prints, writes, draws and refuses, and how it exits."""
+"""`equimargin path`: output, files, pictures, refusals and exit status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RUN = CliRunner()
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin path`."""
+    """Return the exit status and the complete output of `equimargin path`."""
     result = RUN.invoke(app, ["path", *arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -145,7 +145,10 @@ def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses
 
 
 def test_another_file_is_scaled_as_the_first(tmp_path: Path) -> None:
-    """Half of the rows, scaled by themselves, would be other points; in other units they are the same."""
+    """Half of the rows, scaled by themselves, would be other points.
+
+    In other units they are the same.
+    """
     data = load("iris")
     rows = np.flatnonzero((data.X[:, 0] > 6) & (np.arange(100) % 2 == 1))
     a, b, file = tmp_path / "a.npz", tmp_path / "b.npz", tmp_path / "out.json"
@@ -208,7 +211,7 @@ def test_columns_of_another_file_go_by_their_names_and_its_classes_are_those_of_
         scores[0]["score"]
         == best(path, np.stack([a, b], axis=1)[14:], np.where(y == 2, 1, -1)[14:]).score
     )
-    # a class that the training rows have, too
+    # The training rows have this class, too.
     other.write_text(csv_of("a,b,y", [a[14:], b[14:], np.full(10, 2)]))
     status, output = run(str(training), "--validate", str(other))
     assert status == 0, output
@@ -246,7 +249,7 @@ def test_svmlight_leaves_out_zeros_and_has_no_columns_to_name(tmp_path: Path) ->
     training.write_text(
         "".join(f"{t} qid:1 0:{r[0]} 1:{r[1]} 2:{r[2]}\n" for t, r in zip(y, rows, strict=True))
     )
-    # no feature 0: counted as the training rows' are
+    # The file has no feature 0; its features count from 0, as in the training rows.
     short.write_text("2 qid:1 1:1\n1 qid:1 1:-3\n")
     status, output = run(str(training), "--validate", str(short), "--json", str(file))
     assert status == 0, output
@@ -328,7 +331,7 @@ def test_a_path_of_one_breakpoint_is_drawn_as_points(kernel: str, tmp_path: Path
     assert status == 0, output
     assert "1 breakpoint from" in output
     picture = imread(file)[..., :3]
-    # without the legend at the right
+    # The legend at the right is excluded.
     coloured = np.ptp(picture[:, : int(0.8 * picture.shape[1])], axis=2) > 0.2
     assert coloured[: len(coloured) // 2].sum() > 20
     assert coloured[len(coloured) // 2 :].sum() > 20
@@ -566,7 +569,10 @@ def test_the_interval_of_any_lambda_meets_that_of_a_solver() -> None:
 def test_a_fold_that_ends_early_counts_where_it_touches_the_choice(
     events: int, expected: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of five folds ends after the given number of breakpoints: far below the best lambda, or above all that are good."""
+    """One of five folds ends after the given number of breakpoints.
+
+    It ends far below the best lambda, or above all good ones.
+    """
     from equimargin import selection
 
     calls = 0

@@ -1,4 +1,4 @@
-"""`equimargin same` and `refute`: what they print, what they refuse, and how they exit."""
+"""`equimargin same` and `refute`: output, refusals and exit status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from places import HANG, ROOT
 
 RUN = CliRunner()
 HERE = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-"""Where another process finds the package."""
+"""Environment in which another process finds the package."""
 OWN = """
 import cvxpy as cp
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ def wrong(bound):
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Exit status and everything printed."""
+    """Return the exit status and the complete output."""
     result = RUN.invoke(app, list(arguments))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -56,7 +56,7 @@ def run(*arguments: str) -> tuple[int, str]:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of somebody's own in the present folder."""
+    """Return the name of a user-defined module in the current folder."""
     name = f"own_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
@@ -222,10 +222,11 @@ def same(*asked, **options):
     gc.callbacks.append(interrupt)
     return judge(*asked, **options)
 equimargin.equivalence.same = same
-sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", "--draws", "200", "--examples", "10000"]
+sys.argv = ["equimargin", "same", "rank.l1.primal", "rank.l1.dual", \
+"--draws", "200", "--examples", "10000"]
 main()
 """
-"""The command with an interrupt that comes in a callback of Python's garbage collector, where every error is ignored."""
+"""Command interrupted in a callback of the garbage collector, where errors are ignored."""
 
 
 @pytest.mark.slow
@@ -265,9 +266,9 @@ def halved(d):
 def test_the_relations_of_a_family_are_suggested(
     control: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mistake that is known for one is told apart.
+    """A known nonequivalent formulation is distinguished by the relations.
 
-    One that is not is named, and how to see it.
+    An unknown one is named, with the command that shows the difference.
     """
     monkeypatch.chdir(tmp_path)
     family = f"suggested_{control}".lower()
@@ -302,7 +303,7 @@ def test_same_has_the_forms_of_refute_and_suggest(own: str) -> None:
 
 
 def without_seconds(printed: tuple[int, str]) -> tuple[int, str]:
-    """What was printed, without how long it took."""
+    """Return the output without run times."""
     return printed[0], re.sub(r"[0-9.]+ s\b", "", printed[1])
 
 
@@ -332,7 +333,7 @@ def test_suggestions_keep_their_time_and_name_families_that_are_meant(own: str) 
 
 
 def test_families_that_come_along_are_compared_on_their_own_data() -> None:
-    """Their strategies are made where they are needed."""
+    """Their strategies are made on demand."""
     status, output = run(
         "same", "quantile.primal", "quantile.dual", "--draws", "2", "--examples", "2"
     )

@@ -1,4 +1,4 @@
-"""First encounters: what a person sees who tries `compare` on a file of their own, in a terminal or behind a pipe."""
+"""First use of `compare` on a user's file, in a terminal or behind a pipe."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ FEW = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 OPTIMUM = re.compile(
     r"^svm\.soft +optimum 15\.759871[89]\d*, \d+ digits proven \(width \S+\) +AGREE$", re.MULTILINE
 )
-"""The head of the block that all of the flowers below end in, 80 columns wide."""
+"""Head of the last block of the output on the flowers below, 80 columns wide."""
 MARKS = "✓ agrees  ≈ inaccurate  ✗ disagrees  ! failed  - skipped   --explain, --wide"
 
 
 def flowers(header: bool = True, sep: str = ",") -> str:
-    """Two species of iris, which no plane separates, as somebody exports them: the name of the species in the last column."""
+    """Return two species of iris as an exported table, the species in the last column.
+
+    No plane separates the two species.
+    """
     iris = load_iris()
     rows = [
         [*map(str, x), iris.target_names[t]]
@@ -47,13 +50,13 @@ def flowers(header: bool = True, sep: str = ",") -> str:
 
 
 def seen(folder: Path, *arguments: str, columns: int = 80) -> tuple[int, str]:
-    """The exit status of `compare`, and what stands in the terminal in the end."""
+    """Return the exit status of `compare` and the final screen of the terminal."""
     terminal = Terminal("compare", *arguments, columns=columns, folder=folder)
     status = terminal.finish()
     assert "Traceback" not in terminal.output, terminal.output
     page = [
         line for line in terminal.screen.splitlines() if not line.startswith("equimargin: ")
-    ]  # a sentence on standard error is one line
+    ]  # A sentence on standard error is one line.
     assert max(map(len, page), default=0) <= columns
     return status, terminal.screen
 
@@ -115,7 +118,7 @@ def test_a_file_of_letor(tmp_path: Path) -> None:
 
 
 class Frame:
-    """As much of a data frame of any library as an array is made of."""
+    """Minimal stand-in for a data frame of any library, convertible to an array."""
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self.columns = columns
@@ -125,7 +128,10 @@ class Frame:
 
 
 def test_a_frame_in_python(tmp_path: Path) -> None:
-    """X as a frame that numpy can read, y as words, by their places; the same problem as that of the file."""
+    """X is a frame that numpy can read, y a list of words by position.
+
+    The problem is that of the file.
+    """
     (tmp_path / "flowers.csv").write_text(flowers())
     data = load(tmp_path / "flowers.csv")
     frame = Frame(dict(zip(data.columns or (), data.X.T, strict=True)))
@@ -146,7 +152,7 @@ def test_a_compressed_table(tmp_path: Path) -> None:
 
 
 def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    """A line of a shell, in which $compare is the command, with a text for its standard input."""
+    """Run a shell line, with the command in $compare and a text as its standard input."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
         "PYTHONIOENCODING": "utf-8",
@@ -165,7 +171,10 @@ def piped(command: str, folder: Path, text: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.slow
 def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
-    """Lines alone, the first proof among them as soon as it is there; the record may take the place of the page."""
+    """The output is plain lines, and the first proof is printed once it is found.
+
+    The JSON record may replace the page.
+    """
     answer = piped(f"$compare - {' '.join(FEW)} | cat", tmp_path, flowers(sep="\t"))
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.startswith("standard input: classification, 100 rows: target `species`")
@@ -183,7 +192,7 @@ def test_a_pipe_at_both_ends(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_nobody_reads_ends_it_without_a_word(tmp_path: Path) -> None:
-    """And with no exit status that says anything of the answers."""
+    """The exit status does not depend on the answers."""
     for more in ("", "--wide"):
         answer = piped(
             f"$compare - {' '.join(FEW)} {more} | true; exit ${{PIPESTATUS[0]}}",
@@ -232,7 +241,7 @@ try:
 except KeyboardInterrupt:
     print("end")
 """
-"""A program that prints more than a terminal reads at once, and ends at Ctrl-C."""
+"""Program that prints more than a terminal reads at once, and ends at Ctrl-C."""
 
 
 def test_ctrl_c_drops_nothing_that_the_terminal_has_not_shown_yet(tmp_path: Path) -> None:
@@ -267,7 +276,7 @@ def test_a_page_of_all_families_fits_the_terminal(columns: int, tmp_path: Path) 
         assert head.endswith("AGREE")
         assert len(head) == columns
     assert " ".join(screen.split()).endswith(" ".join(MARKS.split()))
-    # no unit and no mark is torn from what it belongs to
+    # No unit and no mark is separated from its number by a line break.
     assert not re.search(r"(?m)^ *s\b|[✓≈✗]$| -$", screen)
 
 
@@ -284,7 +293,10 @@ def test_a_terminal_says_that_code_is_compiled(
 
 
 def test_ctrl_c_leaves_the_page_and_files_that_are_whole(tmp_path: Path) -> None:
-    """Answers that are there are printed, written and certified; a family without any says that it has no certificate."""
+    """Answers received so far are printed, written and certified.
+
+    For a family without answers the output says that it has no certificate.
+    """
     (tmp_path / "hard.csv").write_text(hard_ranking())
     outputs = (
         "--json",

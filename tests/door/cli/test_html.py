@@ -1,4 +1,7 @@
-"""The page of `compare --html`: whole, readable by anybody and without style, and nothing that a file holds runs or is loaded."""
+"""Page of `compare --html`: complete, accessible, readable without style, and inert.
+
+Nothing in a data file is run or loaded by the page.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +28,21 @@ from places import HANG, ROOT
 
 RUN = CliRunner()
 WHOLE = {"", "td", "th", "p", "li", "title", "h1", "h2", "caption", "code", "script", "style"}
-"""Elements whose parts are read as they follow each other.
+"""Elements whose parts are joined without a space.
 
-Between those of others there is a space.
+Parts of other elements are joined with one.
 """
 EMPTY = {"meta"}
-"""Elements without an end."""
+"""Elements without an end tag."""
 LOADING = {"src", "srcset", "data", "action", "background", "poster", "style"}
-"""Attributes that may load something, or that a policy of style sheets does not reach."""
+"""Attributes that may load a resource, or that a style-sheet policy does not cover."""
 EVIL = "<script>alert('&')</script>"
 CHOSEN = ("--family", "svm.soft", "--solver", "CLARABEL", "--solver", "smo")
 
 
 @dataclass
 class Element:
-    """An element as it was parsed."""
+    """Parsed element."""
 
     tag: str
     attributes: dict[str, str | None]
@@ -48,21 +51,21 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its own text and that of what is in it, in order."""
+        """Text of the element and its descendants, in order."""
         return " ".join("".join(self.parts).split())
 
     def all(self, tag: str) -> list[Element]:
-        """All elements of a tag below it."""
+        """Return all descendants with a tag."""
         found = [child for child in self.children if child.tag == tag]
         return found + [deeper for child in self.children for deeper in child.all(tag)]
 
     def everything(self) -> list[Element]:
-        """All elements below it."""
+        """Return all descendants."""
         return [each for child in self.children for each in (child, *child.everything())]
 
 
 class Reader(HTMLParser):
-    """Reads a document in which every element is closed in its turn."""
+    """Reader of a document in which every element is closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -88,7 +91,10 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    """Two families of points that four labels cannot separate, controls included: answers that agree, disagree and are skipped."""
+    """Compare two families on points that no plane separates, controls included.
+
+    Answers agree, disagree and are skipped.
+    """
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     problems = [
         classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")
@@ -98,7 +104,7 @@ def found() -> Comparison:
 
 @pytest.fixture(scope="module")
 def page(found: Comparison) -> Element:
-    """Its page."""
+    """Return the page of the comparison."""
     return Reader(found.to_html()).root
 
 
@@ -139,7 +145,7 @@ def test_it_is_one_page_in_a_language_with_a_title_and_nothing_to_load(
 
 
 def of_caption(page: Element, words: str) -> Element:
-    """The table whose caption begins with some words."""
+    """Return the table whose caption begins with given words."""
     (table,) = (
         table for table in page.all("table") if table.all("caption")[0].text.startswith(words)
     )
@@ -147,7 +153,7 @@ def of_caption(page: Element, words: str) -> Element:
 
 
 def read(table: Element) -> list[dict[str, str]]:
-    """The rows of a table, by its heads."""
+    """Return the rows of a table as dictionaries by column head."""
     heads = [head.text for head in table.all("thead")[0].all("th")]
     return [
         dict(zip(heads, [cell.text for cell in row.children], strict=True))
@@ -178,7 +184,7 @@ def test_the_letters_of_sources_have_their_titles(page: Element) -> None:
         each.text for each in page.all("p") if each.text.startswith("The source is a document")
     )
     assert "T Yu and Kim, SVM Tutorial" in " ".join(legend.split())
-    assert "Herbrich" not in legend  # no source of these answers is theirs
+    assert "Herbrich" not in legend  # No answer has this source.
 
 
 def test_cells_are_sorted_by_all_digits_that_there_are(found: Comparison, page: Element) -> None:

@@ -1,4 +1,8 @@
-"""Plug-ins on the command line: families of a module are listed, shown, compared in several processes; failures are sentences."""
+"""Plug-ins on the command line.
+
+Families of a module are listed, shown and compared in several processes; failures are
+reported in sentences.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The program, run in a folder where brought.py is a plug-in of somebody's."""
+    """Return a function that runs the program in a folder with brought.py as a plug-in."""
     shutil.copyfile(ROOT / "tests" / "brought.py", tmp_path / "brought.py")
     environment = {
         **os.environ,
@@ -74,7 +78,10 @@ def test_a_family_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: 
     assert {answer["solver"] for answer in record["answers"]} >= {"CLARABEL", "test.ocsvm.libsvm"}
     with_control = run("compare", "data.json", *arguments, "--include-controls")
     assert with_control.returncode == 0, with_control.stdout + with_control.stderr
-    np.savez(tmp_path / "data.npz", **{name: np.array(value) for name, value in data.items()})  # type: ignore[arg-type]
+    np.savez(
+        tmp_path / "data.npz",
+        **{name: np.array(value) for name, value in data.items()},  # type: ignore[arg-type]
+    )
     assert (
         run(
             "compare",
@@ -300,11 +307,15 @@ def stated(name, make, **how):
     Family(name).formulation("primal", **how)(make)
 
 x = cp.Variable
-stated("own_far", lambda d: (v := x(2, name="v")) is None or cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))
-stated("own_nothing", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(v), [v >= 1, v <= d["a"][0]]))
-stated("own_endless", lambda d: (v := x(name="v")) is None or cp.Problem(cp.Maximize(v), [v >= d["a"][0]]))
+stated("own_far", lambda d: (v := x(2, name="v")) is None or \
+cp.Problem(cp.Minimize(cp.norm(v - d["a"])), [v >= 1]))
+stated("own_nothing", lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Minimize(v), [v >= 1, v <= d["a"][0]]))
+stated("own_endless", lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Maximize(v), [v >= d["a"][0]]))
 stated("own_broken", lambda d: d["b"])
-rooted = lambda d: (v := x(name="v")) is None or cp.Problem(cp.Minimize(cp.square(v)), [v >= d["a"][1]])
+rooted = lambda d: (v := x(name="v")) is None or \
+cp.Problem(cp.Minimize(cp.square(v)), [v >= d["a"][1]])
 stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
 """
 """Families whose data have a = (0, 3)."""
@@ -323,9 +334,9 @@ stated("own_rooted", rooted, value=lambda value, d: math.sqrt(float(value)))
 def test_the_definition_of_a_family_is_certified(
     run: Run, tmp_path: Path, family: str, proved: str
 ) -> None:
-    """A quadratic program, a cone program, and two with rays.
+    """They are a quadratic program, a cone program, and two with rays.
 
-    The checker, which knows nothing of plug-ins, accepts them.
+    The checker, which does not know plug-ins, accepts their certificates.
     """
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
@@ -363,7 +374,7 @@ def test_a_family_without_a_certificate_says_why(run: Run, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_what_a_value_map_computes_in_floats_is_not_called_proven(run: Run, tmp_path: Path) -> None:
-    """Neither on the line of the family nor in the wide table, and the record says so, too."""
+    """It is not marked as proven on the family's line, in the wide table or the record."""
     (tmp_path / "programs.py").write_text(PROGRAMS, encoding="utf-8")
     (tmp_path / "data.json").write_text('{"a": [0, 3]}', encoding="utf-8")
     arguments = (
@@ -406,19 +417,20 @@ class Both(Kernel):
 
     def rounding(self, X, Z, K, v):
         parts = linear(), rbf(self.gamma)
-        return sum(part.rounding(X, Z, part.block(X, Z), v) for part in parts) + 2.0**-52 * self.magnitude(X, Z, K, v)
+        return sum(part.rounding(X, Z, part.block(X, Z), v) for part in parts) \
++ 2.0**-52 * self.magnitude(X, Z, K, v)
 
     def diagonal_bound(self, X):
         return 2 * (linear().diagonal_bound(X) + rbf(self.gamma).diagonal_bound(X))
 '''
-"""A plug-in that enters a kernel."""
+"""Plug-in that registers a kernel."""
 
 
 @pytest.mark.slow
 def test_a_kernel_of_a_plug_in_is_compared_in_two_processes(run: Run, tmp_path: Path) -> None:
     """It is listed, shown, recorded and followed along its path.
 
-    A certificate is refused, because the checker does not know it.
+    A certificate is refused, because the checker does not know the kernel.
     """
     (tmp_path / "kernels.py").write_text(KERNEL, encoding="utf-8")
     few = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
@@ -472,7 +484,10 @@ def test_wrong_options_of_a_kernel_are_sentences(
 
 
 def test_a_kernel_that_cannot_be_one_is_refused() -> None:
-    """Whatever is entered is computed with: a kernel of the project's with other values would be computed as that one."""
+    """Every registered kernel is used in computations.
+
+    A built-in kernel with overridden values would be computed as the built-in one.
+    """
 
     @dataclass(frozen=True)
     class Unfinished(Kernel):
@@ -494,7 +509,7 @@ def test_a_kernel_that_cannot_be_one_is_refused() -> None:
 
 
 def test_estimators_take_a_kernel_by_its_name() -> None:
-    """With the parameters that it has; the optimum is that of the kernel itself."""
+    """The estimator passes the kernel's parameters; the optimum is that of the kernel."""
 
     @kernel("test_sum")
     @dataclass(frozen=True)

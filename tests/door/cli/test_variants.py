@@ -1,4 +1,4 @@
-"""`--per-query` and `--bias`: the problems that they make, what records and pages say of them, and where they are refused."""
+"""`--per-query` and `--bias`: their problems, records, pages and refusals."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from schema import faults
 RUN = CliRunner()
 QUICK = ("--solver", "huber", "--solver", "tron", "--solver", "linear_program")
 LABELS = {1: (2, 1, 0), 2: (1, 0, 0, 2, 1, 0, 1, 2)}
-"""The relevances of two queries: three pairs and 21."""
+"""Relevances of two queries, with three pairs and 21 pairs."""
 
 
 def run(*arguments: str) -> str:
-    """What a command prints that ends without an error of usage."""
+    """Return the output of a command that ends without a usage error."""
     result = RUN.invoke(app, [*arguments])
     assert isinstance(result.exception, SystemExit | None), result.exception
     assert result.exit_code in (0, 4), result.output
@@ -31,7 +31,7 @@ def run(*arguments: str) -> str:
 
 
 def record(file: Path, *arguments: str) -> dict[str, Any]:
-    """What a command writes as JSON."""
+    """Return the JSON record of a command."""
     run(*arguments, "--json", str(file))
     found: dict[str, Any] = json.loads(file.read_text())
     assert list(faults(found, arguments[0])) == []
@@ -39,25 +39,28 @@ def record(file: Path, *arguments: str) -> dict[str, Any]:
 
 
 def refusal(*arguments: str) -> str:
-    """The one sentence of a refused command."""
+    """Return the one sentence of a refused command."""
     result = RUN.invoke(app, [*arguments])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), result.output
     return result.stderr
 
 
 def optima(found: dict[str, Any]) -> dict[str, float]:
-    """The proven upper bounds of a comparison's optima."""
+    """Return the proven upper bounds of a comparison's optima."""
     return {family["family"]: family["upper"] for family in found["families"]}
 
 
 def settings(page: Path) -> set[tuple[str, str]]:
-    """The names and the values of two columns on a page."""
+    """Return the names and values of two columns of a page."""
     return set(re.findall(r"<tr><th[^>]*>([^<]*)</th><td[^>]*>([^<]*)</td></tr>", page.read_text()))
 
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:
-    """Documents of two queries, with a column that weighs every query by one over the number of its pairs."""
+    """Write documents of two queries and their weights; return the file.
+
+    The weight of a query is one over the number of its pairs.
+    """
     random = np.random.default_rng(0)
     file = tmp_path / "documents.csv"
     rows = ["qid,target,a,b,fair"]
@@ -73,7 +76,7 @@ def documents(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def classes(tmp_path: Path) -> Path:
-    """Rows of two classes that overlap, with a column of ones."""
+    """Write rows of two overlapping classes with a column of ones; return the file."""
     random = np.random.default_rng(1)
     file = tmp_path / "classes.csv"
     rows = [
@@ -115,7 +118,7 @@ def test_means_are_sums_weighted_by_the_pairs_of_their_queries(
         assert set(optima(means)) == {
             "rank.l1",
             "rank.l2",
-        }  # families with a norm of one know no weights
+        }  # One-norm families have no weights.
         assert optima(means) == pytest.approx(optima(weighted), rel=1e-6)
         assert optima(means)["rank.l1"] != pytest.approx(optima(sums)["rank.l1"], rel=1e-3)
 

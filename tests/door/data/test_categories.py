@@ -1,6 +1,6 @@
 """Columns of words, in the formats of well-known files.
 
-They are refused all at once with what to type, or encoded.
+They are encoded, or refused all at once with the option to type.
 """
 
 from __future__ import annotations
@@ -159,7 +159,13 @@ def test_load_encodes_as_scikit_learn_does(
         ("codes", OrdinalEncoder()),
     ):
         wanted = encoder.fit_transform([[word] for word in present])
-        back = load(path, task="regression", header=True, categorical=how, missing=missing)  # type: ignore[arg-type]
+        back = load(
+            path,
+            task="regression",
+            header=True,
+            categorical=how,  # type: ignore[arg-type]
+            missing=missing,
+        )
         kept = [at for at, word in enumerate(words) if word in present]
         X = back.X[kept] if missing == "mean" else back.X
         assert np.array_equal(X[:, :-1], wanted)

@@ -1,4 +1,4 @@
-"""Preferences of clicks: whose order they tell, that lists add up, and that their problem is a relaxation."""
+"""Preferences from clicks: their order, their additivity and their relaxation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equimargin.solvers import solve
 
 
 def test_the_example_of_joachims() -> None:
-    # clicks on the first, the third and the seventh document
+    # The first, the third and the seventh document are clicked.
     told = preferences(range(7), [0, 2, 6])
     assert told.pairs.tolist() == [[2, 1], [6, 1], [6, 3], [6, 4], [6, 5]]
     assert told.weight.tolist() == [1] * 5

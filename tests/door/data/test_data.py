@@ -1,4 +1,4 @@
-"""Every file either loads as what it says or is refused in one sentence with its place."""
+"""Data files: each is loaded as declared or refused in one sentence with its place."""
 
 import contextlib
 import csv
@@ -39,7 +39,7 @@ def write(folder: Path, content: Any, name: str = "rows.txt") -> Path:
 
 
 def queries(data: Data) -> Any:
-    """The query of every row, of data that has them."""
+    """Return the query of every row."""
     assert data.qid is not None
     return data.qid
 
@@ -157,7 +157,7 @@ def test_columns_are_named_for_tables_only(option: str, value: Any, tmp_path: Pa
         ("xor", "this data set is bundled"),
         (write(tmp_path, "1 1:2\n"), "this is a file of svmlight"),
     ):
-        # who says what separates the fields says that it is a table
+        # An explicit separator makes the file a table.
         if option == "sep" and source != "xor":
             continue
         with pytest.raises(
@@ -269,7 +269,7 @@ def test_a_sparse_file_stays_sparse_and_a_dense_one_does_not(tmp_path: Path) -> 
     assert sparse.X.shape == (20, 400)
     assert sparse.X.nnz == 40
     assert sparse.X[[3], [60]] == 4
-    # it takes 32-bit indices only
+    # LinearSVC supports 32-bit indices only.
     assert LinearSVC().fit(sparse.X, sparse.y).coef_.shape == (
         1,
         400,
@@ -371,8 +371,8 @@ def test_a_large_svmlight_file_is_read_fast(tmp_path: Path) -> None:
     assert len(np.unique(queries(back))) == 600
     assert (
         elapsed < 6
-        # about 1 s; far more if the diagnosing pass or scikit-learn's own reading of
-        # queries were taken
+        # About 1 s, and far more with the diagnosing pass or with scikit-learn's parser
+        # of queries.
     )
 
 
@@ -556,7 +556,7 @@ def test_a_table_without_a_header_never_loses_a_row(
 
 
 def assert_no_row_is_lost(path: Path, m: int) -> None:
-    """A file without a header is read whole, or refused."""
+    """Check that a file without a header is read completely or refused."""
     try:
         back = load(path)
     except DataError:
@@ -648,7 +648,7 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     named, whole = load(doubtful, header=True), load(doubtful, header=False)
     assert (named.columns, named.y.tolist()) == (("0", "1"), [3, 1, 2])
     assert (whole.columns, whole.y.tolist()) == (("column 1", "column 2"), [2, 3, 1, 2])
-    # who names a column says that there are names
+    # A named column implies a header.
     assert load(doubtful, target="1").columns == (
         "0",
         "2",
@@ -784,11 +784,11 @@ def test_a_long_double_beyond_float64_is_refused(tmp_path: Path) -> None:
         load(savez(tmp_path, X=np.full((1, 1), np.finfo(np.longdouble).max), y=np.ones(1)))
 
 
-# What is no data file at all
+# Files that are no data files
 
 
 class Trap:
-    """What a pickle runs when it is read."""
+    """Pickle that aborts the process when it is read."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.abort, ())
@@ -864,7 +864,7 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, "a,y\n1,2\n")
-    # permissions themselves do not bind a superuser
+    # File permissions do not restrict a superuser.
     monkeypatch.setattr(Path, "read_bytes", denied)
     with pytest.raises(
         DataError,
@@ -937,7 +937,7 @@ def test_scaled_columns_have_mean_0_and_deviation_1(X: Any) -> None:
     Z = Data("rows", X, np.zeros(len(X)), None, "regression").scaled().X
     assert np.abs(Z.mean(axis=0)).max() < 1e-12
     for before, after in zip(X.T, Z.T, strict=True):
-        # the order is kept, and a column is constant only if it was so up to rounding
+        # The order is kept, and a column is constant only if it was up to rounding.
         order = np.argsort(before)
         assert (np.diff(after[order]) >= 0).all()
         assert (
@@ -1017,7 +1017,7 @@ def test_sampling_ranking_takes_whole_queries_and_cuts_one(n: int) -> None:
     assert np.array_equal(queries(part), qid[part.X[:, 0].astype(int)])
     assert (np.diff(part.X[:, 0]) > 0).all()
     assert set(part.X[:, 0]) < set(rows.sampled(n + 1, seed=1).X[:, 0])
-    # not the first row of each of the four queries
+    # The sampled row is not always the first one of its query; there are four queries.
     assert len({rows.sampled(1, seed).X[0, 0] for seed in range(20)}) > 4
     assert {tuple(np.unique(queries(rows.sampled(12, seed)))) for seed in range(20)} >= {
         (-3,),
@@ -1027,7 +1027,7 @@ def test_sampling_ranking_takes_whole_queries_and_cuts_one(n: int) -> None:
 
 
 def test_sampling_one_query_cuts_at_random_rows() -> None:
-    # sorted by class: the first 30 rows would have no pair
+    # The rows are sorted by class: the first 30 would have no pair.
     part = load("wine_ranking").sampled(30, seed=0)
     assert pairs(part.y) > 100
     assert part.qid is None

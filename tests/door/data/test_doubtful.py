@@ -1,4 +1,4 @@
-"""What could be read in two ways is read as it was meant, told, or refused: never silently in the other way."""
+"""Ambiguous files: read as meant, reported, or refused, never silently misread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write(folder: Path, content: str | bytes, name: str = "rows.csv") -> Path:
 
 
 def queries(data: Any) -> list[int]:
-    """The query of every row, of data that has them."""
+    """Return the query of every row."""
     found: list[int] = data.qid.tolist()
     return found
 
@@ -66,7 +66,7 @@ def test_a_missing_label_is_no_class(tmp_path: Path, word: str) -> None:
             load(path, task=task)
         with pytest.raises(DataError, match=r"takes two, and these are 1|has one class"):
             load(path, task=task, missing="drop")
-    if word.lower() == "nan":  # a number, if no finite one
+    if word.lower() == "nan":  # It is a number, but no finite one.
         with pytest.raises(DataError, match="is not a finite number"):
             load(path, na="")
     elif word:
@@ -386,7 +386,8 @@ def test_an_archive_may_hold_words_for_labels_and_gaps(tmp_path: Path) -> None:
     assert queries(load(path, missing="drop")) == [0, 1]
     with pytest.raises(
         DataError,
-        match=r"the array y has 2 dimensions and type float64; save numbers or text in 1 dimension$",
+        match=r"the array y has 2 dimensions and type float64; "
+        r"save numbers or text in 1 dimension$",
     ):
         load(savez(tmp_path, X=X, y=X))
 
@@ -395,7 +396,7 @@ def test_an_archive_may_hold_words_for_labels_and_gaps(tmp_path: Path) -> None:
 
 
 class Frame:
-    """The least that makes a data frame, whose names need not be text."""
+    """Minimal data frame with names of any type."""
 
     def __init__(self, columns: dict[Any, Any]) -> None:
         self._columns = columns
@@ -413,7 +414,7 @@ class Frame:
 
 
 class Column:
-    """A column of a data frame."""
+    """Column of a data frame."""
 
     def __init__(self, values: Any) -> None:
         self._values = np.asarray(values)
@@ -542,7 +543,7 @@ def test_the_command_line_takes_words_for_what_is_missing(
     )
 
 
-# Targets that are of no one task
+# Targets of no single task
 
 QUESTION = (
     "3 distinct whole numbers: classes (keep two of them), levels (--task ordinal) or numbers?"
@@ -663,7 +664,7 @@ def test_load_labels_that_only_rationals_distinguish_are_refused(tmp_path: Path)
     assert load(path, task="regression").y.tolist() == [2**53, 2**53, 1]
 
 
-# Which end of the labels is the best
+# Best end of the labels
 
 
 @pytest.mark.parametrize("name", ["rank", "Place", "final_position"])
@@ -729,7 +730,10 @@ def test_load_best_against_the_data_that_are_joined_is_refused(tmp_path: Path) -
             match=f"best is '{other}', and the {best or 'highest'} label is the best of the data",
         ):
             load(path, like=first, best=other)  # type: ignore[arg-type]
-        assert load(path, like=first, best=best).y.tolist() == first.y.tolist()  # type: ignore[arg-type]
+        assert (
+            load(path, like=first, best=best).y.tolist()  # type: ignore[arg-type]
+            == first.y.tolist()
+        )
 
 
 @pytest.mark.parametrize(

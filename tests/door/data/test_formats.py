@@ -1,4 +1,4 @@
-"""Formats as other programs write them.
+"""Formats written by other programs.
 
 These are LIBSVM's kernels and indices, quotes, years and names that come twice.
 """

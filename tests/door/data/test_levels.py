@@ -1,6 +1,6 @@
-"""Labels of an ordinal regression: numbers in their order, words in the order that is given.
+"""Labels of an ordinal regression: numbers in their order, words in the order given.
 
-Everything else is refused in a sentence.
+Other labels are refused in a sentence.
 """
 
 from __future__ import annotations

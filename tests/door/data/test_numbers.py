@@ -1,4 +1,4 @@
-"""Fast readers and careful ones: the same data, or the same sentence."""
+"""Fast and careful readers: the data or the sentence of both are equal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HEADS = [
 
 
 def read(path: Path, head: int, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Any:
-    """The data or the sentence, with so many lines before numpy reads."""
+    """Return the parsed data or the error, with `head` lines before numpy reads."""
     monkeypatch.setattr(delimited, "HEAD", head)
     try:
         data = load(path, **how)
@@ -136,7 +136,7 @@ def test_numpy_reads_what_the_careful_reader_reads(
 def test_a_long_table_of_numbers_is_read_by_numpy(
     tmp_path: Path, separator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The careful reader would ask for the rows below the first lines."""
+    """The careful reader would request the rows below the first lines."""
     text = io.StringIO()
     X = np.random.default_rng(0).normal(size=(300, 3))
     np.savetxt(text, X, delimiter=separator, header=separator.join("abc"), comments="")

@@ -1,4 +1,7 @@
-"""Tables as people have them: compressed, piped, separated by anything, with gaps, weights and preferences, and as data frames."""
+"""Tables as users have them: compressed, piped, with any separator, and data frames.
+
+They have gaps, weights and preferences.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +49,17 @@ def write(folder: Path, content: str | bytes, name: str = "rows.csv") -> Path:
 
 
 def text_of(values: Any, separator: str = ",", header: str = "") -> str:
-    """A table as text, whose numbers are read back as they are."""
+    """Return a table as text from which the same numbers are read back."""
     return header + "".join(separator.join(map(repr, row)) + "\n" for row in values.tolist())
 
 
 def names(d: int, separator: str = ",") -> str:
-    """A header of d features and a target."""
+    """Return a header of d features and a target."""
     return separator.join([*(f"x{j}" for j in range(d)), "y"]) + "\n"
 
 
 class Frame:
-    """The least that makes a data frame: names, a shape, a column for each name, and `to_numpy()` of a column."""
+    """Minimal data frame: names, shape, columns by name, and `to_numpy()` of a column."""
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
@@ -74,7 +77,7 @@ class Frame:
 
 
 class Column:
-    """A column of a data frame that knows only how to become an array."""
+    """Column of a data frame, with conversion to an array only."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -87,9 +90,9 @@ FRAMES = {"stub": "", "pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "
 
 
 def frame_maker(library: str) -> Any:
-    """What makes a frame of a dictionary of columns.
+    """Return the constructor of a frame from a dictionary of columns.
 
-    A library that is not installed skips the test.
+    The test is skipped if the library is not installed.
     """
     if library == "stub":
         return Frame
@@ -121,7 +124,7 @@ def test_what_is_compressed_may_be_of_any_format(tmp_path: Path, suffix: str) ->
     np.savez(archive, X=np.ones((2, 1)), y=np.arange(2))
     assert load(write(tmp_path, COMPRESSORS[suffix](archive.getvalue()), "a")).X.shape == (2, 1)
     assert load(write(tmp_path, COMPRESSORS[suffix](b"1 qid:1 1:2\n"), "b")).task == "ranking"
-    # the suffix before the one of the compression counts
+    # The suffix before that of the compression decides the format.
     with pytest.raises(DataError, match="no row holds an index:value"):
         load(write(tmp_path, COMPRESSORS[suffix](b"1\n2\n"), f"rows.svm{suffix}"))
     with pytest.raises(DataError, match="is a pickle, which could run code"):
@@ -234,7 +237,7 @@ def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Pat
     ):
         load(single)
     assert load(path, decimal=",").X.tolist() == [[1.5, 2], [2, 3.25], [0, 1]]
-    # one thousand five hundred, not one and a half
+    # The value is one thousand five hundred, not one and a half.
     with pytest.raises(DataError, match="line 2, column 'a'"):
         load(write(tmp_path, "a;y\n1.500;2\n"), decimal=",")
     headerless = write(tmp_path, "1,5;2;3\n0,5;3,25;4\n")
@@ -283,7 +286,7 @@ def test_a_spreadsheet_is_refused(tmp_path: Path) -> None:
         ("x,y,Target,d", "Target", None, None),
         ("qid,a,relevance,d", "relevance", "qid", None),
         ("a,query_id,b,c", "c", "query_id", None),
-        ("a,b,weight,d", "d", None, None),  # of cars, it may be
+        ("a,b,weight,d", "d", None, None),  # A weight of cars, for example.
         ("a,b,sample_weight,d", "d", None, "sample_weight"),
         ("a,b,label,weight", "label", None, "weight"),
         ("a,Query,weight,c", "c", "Query", "weight"),
@@ -422,7 +425,7 @@ def test_dropped_columns_may_hold_anything(tmp_path: Path) -> None:
     assert "; dropped: column 1, name;" in back.describe()
     assert load(path, drop=["column 1", "name"], like=back).X.tolist() == back.X.tolist()
     without = write(tmp_path, "a,y\n1,2\n", "without.csv")
-    # further rows may lack what is dropped
+    # Further rows may lack dropped columns.
     assert load(without, drop=["column 1", "name"], like=back).X.tolist() == [[1]]
 
 
@@ -641,7 +644,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
 
 
 def weighted(data: Data) -> tuple[float, float]:
-    """The proven interval of the optimum of the data's problem."""
+    """Return the proven interval of the optimum of the data's problem."""
     interval = solve(make_margin_problem_from_data(data, kernel=linear()), tol=1e-9).interval
     return interval.lower, interval.upper
 
@@ -724,7 +727,7 @@ def test_a_bad_preference_is_refused_with_its_place(
 
 @pytest.mark.parametrize("ids", [["p7", "p3", "p9", "p1"], [7, 3, 9, 1]], ids=["words", "numbers"])
 def test_preferences_name_rows_by_their_id(tmp_path: Path, ids: list[Any]) -> None:
-    """In any order of the rows, and where a row is left out; the column of names is no feature."""
+    """Rows may have any order or be absent; the column of names is no feature."""
     rows = [f"{name},{value}" for name, value in zip(ids, ("1,1", ",2", "3,3", "4,5"), strict=True)]
     prefs = write(
         tmp_path,
@@ -877,10 +880,10 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
         load(tmp_path / "rows.npz")
 
 
-# What is told
+# Messages
 
 SVMLIGHT = "; read as svmlight (--sep reads a table)"
-"""What is said of a file with the name of a table."""
+"""Note on a file that has the name of a table but is read as svmlight."""
 
 
 @pytest.mark.parametrize(
@@ -946,7 +949,7 @@ RUN = CliRunner()
 
 
 def run(*arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
-    """Exit status and all that is printed, on one line."""
+    """Return the exit status and the complete output, on one line."""
     result = RUN.invoke(app, list(arguments), input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -1018,8 +1021,8 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert (
-        "--validate 2: folds support neither weights nor preferences; name a file of validation rows"
-        in output
+        "--validate 2: folds support neither weights nor preferences; "
+        "name a file of validation rows" in output
     )
 
 
@@ -1069,7 +1072,7 @@ def test_a_validation_file_may_lack_weights_and_have_gaps(tmp_path: Path) -> Non
         assert "best accuracy" in output
 
 
-# Anything at all
+# Arbitrary input
 
 
 WORDS = st.sampled_from(

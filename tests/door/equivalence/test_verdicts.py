@@ -1,4 +1,4 @@
-"""The verdicts on two problems: right, with lines of Python that reproduce a difference, and in time."""
+"""Verdicts on two problems: correct, in time, and with code that shows a difference."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from oracles.reasons import assert_replays
 from problem_pairs import CLASSES, PAIRS, soft, soft_doubled, soft_dual, soft_dual_without_half
 
 FEW: dict[str, Any] = {"draws": 3, "examples": 5}
-"""Instances for a test of every day; the campaign takes more."""
+"""Numbers of instances for a daily test; the campaign uses more."""
 
 
 @pytest.mark.slow
@@ -36,9 +36,9 @@ FEW: dict[str, Any] = {"draws": 3, "examples": 5}
     "name", [name for name, pair in PAIRS.items() if pair.verdict != "DIFFERENT"]
 )
 def test_what_is_equal_is_never_told_apart(name: str) -> None:
-    """EQUAL with reasons that an independent judge replays.
+    """An equal pair is EQUAL with proofs that an independent checker replays.
 
-    UNDECIDED where there is no renaming.
+    It is UNDECIDED where there is no renaming.
     """
     pair = PAIRS[name]
     found = same(pair.a, pair.b, pair.data, draws=3, examples=5)
@@ -84,14 +84,14 @@ def test_the_lines_of_a_formulation_compute_both_optima() -> None:
     assert found.record()["optima"] == [str(value) for value in different.values]
     for certificate, value in zip(different.certificates, different.values, strict=True):
         _, lower, upper = check(json.dumps(certificate).encode())
-        # a maximisation is certified as the minimisation of minus it
+        # A maximisation is certified as the minimisation of the negated objective.
         assert (lower, upper) in ((value, value), (-value, -value))
 
 
 def test_reasons_are_sought_where_optima_are_finite() -> None:
     """The largest instance is unbounded, and proves equal infinities alone.
 
-    It takes no place among the draws.
+    It does not count among the draws.
     """
     pair = PAIRS["nu-SVC primal and dual"]
     unbounded = {"X": np.ones((3, 2)), "y": np.array([1.0, -1.0, 1.0]), "nu": 1.0}
@@ -138,7 +138,7 @@ def _at_least_one(d: Any, bounded: Any) -> Any:
     ids=["value", "of an expression"],
 )
 def test_same_claims_nothing_of_all_values_that_a_function_reads(bounded: Any) -> None:
-    """Above 2 one has no point, and the other has an optimum."""
+    """Above 2 one problem is infeasible, and the other has an optimum."""
     few = st.sampled_from([0.5, 1.0, 2.0])
     found = same(
         lambda d: _at_least_one(d, bounded), lambda d: _at_least_one(d, lambda C: False), few, **FEW
@@ -231,7 +231,10 @@ def test_a_formulation_is_compared_with_the_definition_of_its_family() -> None:
 
 
 def at_least(bound: float, maximised: bool = False) -> Any:
-    """min x over x >= bound and x <= 1; without a bound it has no optimum, and above 1 no point."""
+    """Return min x over x >= bound and x <= 1 as a function of data.
+
+    Without a bound it has no optimum, and with one above 1 no feasible point.
+    """
 
     def stated(d: Any) -> Any:
         x = cp.Variable()
@@ -389,7 +392,7 @@ def test_cones_are_undecided_with_their_reason() -> None:
     ],
 )
 def test_families_that_take_the_same_data_are_compared_on_it(a: str, b: str) -> None:
-    """The instance that is found separates their exact optima when it is asked again."""
+    """The instance of the difference separates the recomputed exact optima."""
     found = refute(a, b, examples=60)
     assert found.verdict == "DIFFERENT"
     assert found.difference is not None

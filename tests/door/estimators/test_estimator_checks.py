@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators, all of them, none expected to fail.
+"""scikit-learn's checks of estimators: all of them, with no expected failures.
 
 Where weights are compared with copies of rows, decision values must agree to 1e-7; of a
 squared hinge that takes a gap of 1e-14.
@@ -59,7 +59,10 @@ every_check: pytest.MarkDecorator = parametrize_with_checks(ESTIMATORS)
 
 
 def is_made_indefinite(estimator: Any, check: Any) -> bool:
-    """Whether the check takes the mean of all entries from a Gram matrix, which leaves it an eigenvalue far below 0."""
+    """Return True if the check subtracts the mean entry from a Gram matrix.
+
+    The difference has an eigenvalue far below 0.
+    """
     return (
         bool(get_tags(estimator).input_tags.pairwise)
         and check.func.__name__ == "check_positive_only_tag_during_fit"
@@ -94,7 +97,7 @@ NOT_OF_SIGMOIDS = {
     )
     for name in names
 }
-"""What Platt's sigmoids do not promise, those of scikit-learn's own SVC neither."""
+"""Checks beyond the guarantees of Platt's sigmoids, in scikit-learn's SVC too."""
 
 
 checks_with_probabilities: pytest.MarkDecorator = parametrize_with_checks(

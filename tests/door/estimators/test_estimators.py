@@ -1,4 +1,7 @@
-"""Estimators against scikit-learn's on real data, against each other, and by what they promise: bounds, routing, pickles, sentences."""
+"""Estimators against scikit-learn on real data and against each other.
+
+Bounds, routing, pickles and messages are checked as well.
+"""
 
 from __future__ import annotations
 
@@ -62,21 +65,21 @@ def scaled(X: Array) -> Array:
 
 @pytest.fixture(scope="module")
 def cancer() -> tuple[Array, NDArray[Any]]:
-    """Two classes by name."""
+    """Return two named classes."""
     data = load_breast_cancer()
     return scaled(data.data), data.target_names[data.target]
 
 
 @pytest.fixture(scope="module")
 def wine() -> tuple[Array, NDArray[Any]]:
-    """Three classes by name."""
+    """Return three named classes."""
     data = load_wine()
     return scaled(data.data), np.array(["barolo", "grignolino", "barbera"])[data.target]
 
 
 @pytest.fixture(scope="module")
 def documents() -> tuple[Array, Array, NDArray[Any]]:
-    """Three levels in twelve queries, whose rows are mixed."""
+    """Return three levels in twelve queries with mixed rows."""
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(180, 4)), rng.permutation(np.repeat(np.arange(12), 15))
     return X, np.digitize(X[:, 0] - X[:, 1] + rng.normal(size=180), [-1.0, 1.0]).astype(float), qid
@@ -125,7 +128,7 @@ def test_a_weighted_class_is_that_of_svc(cancer: Any) -> None:
     for class_weight in ("balanced", {"benign": 3.0}):
         ours = MarginClassifier(kernel=rbf(0.03), class_weight=class_weight).fit(X, y, weights)
         theirs = SVC(gamma=0.03, class_weight=class_weight, tol=1e-8).fit(X, y, weights)
-        if class_weight != "balanced":  # theirs leaves sample_weight out of the balance
+        if class_weight != "balanced":  # scikit-learn's balance ignores sample_weight.
             np.testing.assert_allclose(
                 ours.decision_function(X), theirs.decision_function(X), atol=1e-3
             )
@@ -149,7 +152,7 @@ def test_a_class_without_weight_takes_no_part_in_a_balance(wine: Any) -> None:
     there = y != "barolo"
     weighted = MarginClassifier(class_weight="balanced").fit(X, y, there.astype(float))
     alone = MarginClassifier(class_weight="balanced").fit(X[there], y[there])
-    # against barolo, the second, whose rows cost nothing
+    # Rows 0 and 2 are against barolo, the second class, with rows of weight 0.
     np.testing.assert_allclose(weighted.coef_[[0, 2]], 0, atol=1e-9)
     np.testing.assert_allclose(weighted.coef_[1], alone.coef_[0], atol=1e-6)
 
@@ -165,7 +168,7 @@ def test_many_classes_are_those_of_svc_with_its_ties_broken(wine: Any) -> None:
         MarginClassifier(0.5).fit(X, y),
         SVC(C=0.5, kernel="linear", tol=1e-8).fit(X, y),
     )
-    # theirs is positive for the first class
+    # scikit-learn's sign is positive for the first class.
     np.testing.assert_allclose(-straight.coef_, libsvm.coef_, atol=1e-4)
     np.testing.assert_allclose(-straight.intercept_, libsvm.intercept_, atol=1e-3)
     assert [len(alpha) for alpha in straight.dual_] == [107, 119, 130]
@@ -465,7 +468,10 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(
 
 @pytest.mark.slow
 def test_of_costs_that_are_all_alike_the_usual_one_is_taken() -> None:
-    """Points that are all one have the same constant at every C, with either penalty; that of "l1" is followed to 1 / lambda_min."""
+    """Equal points have the same constant at every C, with either penalty.
+
+    The path of "l1" is followed to 1 / lambda_min.
+    """
     X, y = np.ones((20, 2)), np.repeat([1, -1], [14, 6])
     assert MarginClassifierPathCV(penalty="l2").fit(X, y).C_ == 1.0
     fitted = MarginClassifierPathCV(penalty="l1", lambda_min=1e-3).fit(X, y)
@@ -525,7 +531,7 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
     )
     assert few.best_score_ < whole.best_score_
     with pytest.warns(ConvergenceWarning, match="a larger one may be better"):
-        # of 73 to 79
+        # The paths of the folds have 73 to 79 events.
         enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)
     assert enough.path_stopped_.endswith("the best is above")
     assert enough.C_ == whole.C_
@@ -576,7 +582,10 @@ WRONG = [
         MarginClassifier(kernel="rbf", gamma=-1.0),
         "rbf kernel: gamma must be positive and finite, not -1",
     ),
-    (MarginClassifier(loss="log"), "loss must be 'hinge' or 'squared_hinge', not 'log'"),  # type: ignore[arg-type]
+    (
+        MarginClassifier(loss="log"),  # type: ignore[arg-type]
+        "loss must be 'hinge' or 'squared_hinge', not 'log'",
+    ),
     (
         MarginClassifier(bias="no"),  # type: ignore[arg-type]
         "bias must be 'free', 'none', 'penalized', True or False, not 'no'",
@@ -584,11 +593,20 @@ WRONG = [
     (MarginClassifier(solver="fast"), "unknown solver 'fast'"),
     (MarginClassifier(tol=0.0), "tol must be a positive number, not 0"),
     (MarginRegressor(epsilon=-1.0), "epsilon must be finite and at least 0, not -1"),
-    (MarginRanker(per_query="most"), "per_query must be 'sum' or 'mean', not 'most'"),  # type: ignore[arg-type]
-    (OneNormRanker(over="queries"), "over must be 'points' or 'pairs', not 'queries'"),  # type: ignore[arg-type]
+    (
+        MarginRanker(per_query="most"),  # type: ignore[arg-type]
+        "per_query must be 'sum' or 'mean', not 'most'",
+    ),
+    (
+        OneNormRanker(over="queries"),  # type: ignore[arg-type]
+        "over must be 'points' or 'pairs', not 'queries'",
+    ),
     (OneNormRanker(np.inf), "C must be a positive finite number"),
     (MarginClassifierPathCV(cv=1), "2 folds or more, not 1"),
-    (MarginClassifierPathCV(penalty="l0"), "penalty must be 'l2' or 'l1', not 'l0'"),  # type: ignore[arg-type]
+    (
+        MarginClassifierPathCV(penalty="l0"),  # type: ignore[arg-type]
+        "penalty must be 'l2' or 'l1', not 'l0'",
+    ),
     (
         MarginClassifier(class_weight={0: -1.0}),
         "class_weight must be finite and at least 0, not -1 of class 0",

@@ -1,4 +1,4 @@
-"""OrdinalClassifier: levels in the order that is given, intervals that hold, and sentences for what it cannot be."""
+"""OrdinalClassifier: levels in the given order, valid intervals, and messages."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_level_without_weight_keeps_its_place() -> None:
 @pytest.mark.parametrize("absent", WORDS)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_levels_that_a_fold_lacks_keep_their_place(absent: str, loss: Any) -> None:
-    """The lowest and the highest too, beyond which no row asks for a threshold."""
+    """The lowest and highest level keep it too; no row needs a threshold beyond them."""
     fold = absent != Y
     model = OrdinalClassifier(10.0, levels=WORDS, loss=loss).fit(X[fold], Y[fold])
     assert (model.levels_.tolist(), model.classes_.tolist()) == (WORDS, sorted(WORDS))
@@ -114,7 +114,7 @@ def test_predict_on_a_threshold_takes_the_higher_level() -> None:
 
 @pytest.mark.parametrize("scale", [1e20, 1e100, 1e153])
 def test_features_that_double_precision_does_not_resolve_are_told_so(scale: float) -> None:
-    """A warning of numpy's would be an error here."""
+    """A warning of numpy would be an error here."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=60), [-0.5, 0.5])

@@ -1,4 +1,7 @@
-"""The three steps of a Ranking SVM: features of a query with a document, the pairs that clicks tell, and their machine."""
+"""Three steps of a Ranking SVM from clicks.
+
+They are the features of a query and a document, the pairs of clicks, and the model.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,7 @@ def test_columns_that_are_none_are_a_sentence(query: Any, message: str) -> None:
 
 
 def test_a_feature_of_the_query_alone_changes_no_ranking() -> None:
-    """It cancels in every pair, as Phi(q, c_i) - Phi(q, c_j) has it in W."""
+    """It cancels in every pair, by Phi(q, c_i) - Phi(q, c_j) in W."""
     X, qid = data(3, 30), np.repeat(np.arange(6), 5)
     X[:, 0] = X[qid * 5, 0]
     y = np.digitize(X[:, 0] * X[:, 1] + X[:, 2], [-0.5, 0.5])

@@ -1,4 +1,7 @@
-"""The recipes of other packages for rankings run with our ranker, and what they find is what it finds without them."""
+"""Ranking recipes of other packages, run with equimargin's ranker.
+
+The results are those of the ranker without the recipe.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def test_lightgbm_stands_beside_or_is_said_to_be_missing(monkeypatch: pytest.Mon
     not (SHARED / "mq2008").is_dir(), reason="no folder shared/data beside the checkout"
 )
 def test_a_search_over_a_part_of_mq2008_is_one_of_a_benchmark() -> None:
-    """The benchmark `search` times one of all five parts."""
+    """The benchmark `search` times a search over all five parts."""
     data = load(SHARED / "mq2008" / "S1.txt")
     with config_context(enable_metadata_routing=True):
         folds = GroupKFold(3).set_split_request(groups="qid")

@@ -1,4 +1,7 @@
-"""The atlas in headless Chromium: pages for everybody, a graph that leads on, and certificates checked by Python in the browser."""
+"""Atlas in headless Chromium: accessible pages, a linked graph, and certificates.
+
+The certificates are checked by Python in the browser.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ from equimargin.solvers import solve
 from places import ROOT
 
 PYODIDE = ROOT / ".pytest_cache" / "pyodide" / "node_modules" / "pyodide"
-"""Python for browsers; .ci/run puts it there."""
+"""Python for browsers; .ci/run installs it."""
 NESTED = "[" * 200_000
-"""A file whose reading needs more of the stack than a browser has."""
+"""File whose parsing needs more stack than a browser has."""
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """A server of files that says nothing."""
+    """Silent file server."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The atlas, with Python for browsers where that is there."""
+    """Return the atlas, with Python for browsers if it is installed."""
     folder = tmp_path_factory.mktemp("atlas") / "atlas"
     write_atlas(folder, PYODIDE if PYODIDE.is_dir() else None)
     return folder
@@ -45,14 +48,14 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all tests of this file."""
+    """Yield one browser for all tests of this file."""
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def address(atlas: Path) -> Iterator[str]:
-    """The atlas on a server of this machine."""
+    """Yield the address of the atlas on a local server."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(atlas)))
     Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
@@ -62,7 +65,7 @@ def address(atlas: Path) -> Iterator[str]:
 
 @pytest.fixture
 def accepted(tmp_path: Path) -> Path:
-    """A certificate that the checker accepts."""
+    """Return a certificate that the checker accepts."""
     problem = classification(
         np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([-1.0, -1.0, 1.0])
     )

@@ -1,4 +1,7 @@
-"""The documentation in headless Chromium, as `make docs` built it: pages that fit, say nothing to the console, and are for everybody."""
+"""Documentation built by `make docs`, in headless Chromium.
+
+Pages fit, write nothing to the console, and are accessible.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from browser import Browser, chromium
 from places import ROOT
 
 BOOK = ROOT / "build" / "docs"
-"""The documentation; `.ci/run` builds it before it runs the tests."""
+"""Built documentation; `.ci/run` builds it before it runs the tests."""
 KINDS = (
     *(
         "index",
@@ -30,12 +33,12 @@ KINDS = (
         "atlas/families/svm.soft",
     ),
 )
-"""A page of every kind: axe-core takes two seconds for each, and pages of a kind are made by the same templates."""
+"""One page per kind: axe-core takes two seconds a page, a kind shares its templates."""
 
 
 @pytest.fixture(scope="module")
 def book() -> Path:
-    """The documentation, where it is built."""
+    """Return the built documentation; skip the test if it is not built."""
     if not (BOOK / "index.html").exists():
         pytest.skip(f"there is no {BOOK.relative_to(ROOT)}: make docs builds it")
     return BOOK
@@ -43,7 +46,7 @@ def book() -> Path:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One browser for all tests of this file."""
+    """Yield one browser for all tests of this file."""
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         yield started
 

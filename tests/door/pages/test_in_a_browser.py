@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: by mouse and keyboard, at every width, in the dark and in print, and with hostile names."""
+"""Pages in headless Chromium: mouse, keyboard, widths, dark mode, print, hostile names."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from equimargin.formulations import classification, polynomial
 
 RUN = CliRunner()
 PAGES = ("controls", "compare", "path", "rbf", "audit", "study")
-"""The names of the pages."""
+"""Names of the pages."""
 HOSTILE = (
     *("<script>hacked = 1</script>", '"><img src=x onerror=hacked=1>', "javascript:hacked=1"),
     *("{{ 7 * 7 }}", "</style><svg onload=hacked=1>"),
 )
-"""Names that would run something, if a page did not take them for text."""
+"""Names that would run a script if a page did not escape them."""
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Headless Chromium."""
+    """Yield headless Chromium."""
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def written() -> Callable[..., Path]:
-    """A function that runs a command of equimargin with --html in a folder, and returns the page."""
+    """Return a function that runs a command with --html and returns the page."""
 
     def write(folder: Path, *command: str) -> Path:
         page = folder / f"{command[0]}.html"
@@ -53,7 +53,11 @@ def written() -> Callable[..., Path]:
 def pages(
     tmp_path_factory: pytest.TempPathFactory, written: Callable[..., Path]
 ) -> dict[str, Path]:
-    """A page of every kind: of a comparison with controls, one that was interrupted, paths of two kernels, an audit, and a study."""
+    """Return one page per kind.
+
+    They are a comparison with controls, an interrupted one, paths of two kernels, an
+    audit, and a study.
+    """
     folder = tmp_path_factory.mktemp("pages")
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     found = compare(
@@ -90,7 +94,7 @@ def pages(
 
 
 def column(browser: Browser, head: str) -> list[str]:
-    """The keys of a column in the table of all answers, from above to below."""
+    """Return the keys of a column in the table of all answers, from top to bottom."""
     heads = "[...document.querySelectorAll('table.sortable')].at(-1).tHead.rows[0].cells"
     script = (
         f"const at = [...{heads}].findIndex((head) => head.textContent === arguments[0]);"
@@ -102,7 +106,7 @@ def column(browser: Browser, head: str) -> list[str]:
 
 
 def button(browser: Browser, head: str) -> Any:
-    """The button that sorts by a column of the table of all answers."""
+    """Return the button that sorts the table of all answers by a column."""
     script = (
         "return "
         "[...[...document.querySelectorAll('table.sortable')].at(-1).querySelectorAll('thead "
@@ -113,7 +117,7 @@ def button(browser: Browser, head: str) -> Any:
 
 
 def sorted_by(browser: Browser) -> list[list[str]]:
-    """The heads that say that they are sorted by, each with its direction."""
+    """Return the heads marked as sorted, each with its direction."""
     return list(
         browser.run(
             "return [...document.querySelectorAll('th[aria-sort]')].map((h) => "
@@ -128,7 +132,8 @@ def test_a_click_sorts_by_a_column_and_another_turns_it_round(
 ) -> None:
     browser.open(pages["controls"])
     browser.run(
-        "[...document.querySelectorAll('table.sortable')].at(-1).tBodies[0].rows[0].cells[8].dataset.key "
+        "[...document.querySelectorAll('table.sortable')].at(-1)"
+        ".tBodies[0].rows[0].cells[8].dataset.key "
         ""
         ""
         "= ''"
@@ -248,7 +253,8 @@ def test_a_long_table_scrolls_below_its_heads(browser: Browser, pages: dict[str,
     browser.open(pages["study"])
     script = """const box = [...document.querySelectorAll('.wide:has(table.sortable)')].at(-1);
       box.scrollTop = 400;
-      const of_box = box.getBoundingClientRect(), head = box.querySelector('thead').rows[0].cells[0].getBoundingClientRect();
+      const of_box = box.getBoundingClientRect(), \
+head = box.querySelector('thead').rows[0].cells[0].getBoundingClientRect();
       return [box.scrollTop, of_box.height / window.innerHeight, head.top - of_box.top]"""
     scrolled, height, below = browser.run(script)
     assert scrolled == 400
@@ -263,7 +269,8 @@ def test_words_of_pictures_are_inside_of_them(
     browser.open(pages[name])
     script = """return [...document.querySelectorAll('.picture > svg text')].filter((text) => {
       const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
-      return box.x < -0.5 || box.x + box.width > view.width + 0.5 || box.y < -0.5 || box.y + box.height > view.height + 0.5;
+      return box.x < -0.5 || box.x + box.width > view.width + 0.5 \
+|| box.y < -0.5 || box.y + box.height > view.height + 0.5;
     }).map((text) => text.textContent)"""
     assert browser.run(script) == []
 
@@ -343,7 +350,7 @@ def test_hostile_names_are_text(
 
 
 def test_the_policy_of_a_page_runs_nothing_else(browser: Browser, pages: dict[str, Path]) -> None:
-    """Were a name not escaped, it could still do nothing."""
+    """A name that was not escaped could still do nothing."""
     browser.open(pages["controls"])
     browser.run(
         "document.body.insertAdjacentHTML('beforeend', '<img src=\"x\" "

@@ -1,4 +1,4 @@
-"""Scales and pictures of pages: where numbers stand, what is told apart without colours, and what is said of what is missing."""
+"""Scales and pictures of pages: positions, colour-blind marks and notes on gaps."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 
 """Points that no line separates, and their labels."""
 positive = st.floats(1e-30, 1e30)
 UNITS_OF_A_LETTER = 6.0
-"""Units that a letter of a label takes at most, on average: its size is 10."""
+"""Maximum average units of a letter of a label; its size is 10."""
 
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    """A family with its controls."""
+    """Return the comparison of a family with its controls."""
     return compare(classification(*FOUR, 0.1), include_controls=True)
 
 
@@ -196,7 +196,7 @@ def test_no_arc_of_the_whole_graph_runs_along_another_and_all_have_room() -> Non
 def arcs_and_names(
     picture: Picture,
 ) -> tuple[list[tuple[list[float], list[float]]], list[tuple[str, float]]]:
-    """The places across and down of every arc, and the names of formulations with where they end."""
+    """Return the coordinates of every arc, and the end of each formulation's name."""
     arcs, names = [], []
     for each in picture.elements:
         if each.tag == "g":

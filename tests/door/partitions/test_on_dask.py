@@ -1,4 +1,7 @@
-"""Partitions on the workers of a cluster of two processes: the bits of this process, lost workers, poisoned partitions, Dask arrays."""
+"""Partitions on a cluster of two processes, bit for bit as in this process.
+
+Workers are lost, partitions are poisoned, and Dask arrays are passed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ QID = np.arange(1400) // 35
 
 @contextmanager
 def two_workers() -> Iterator[Any]:
-    """A client of a cluster of two processes of this machine."""
+    """Yield a client of a local cluster of two processes."""
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     from distributed import Client, LocalCluster
 
@@ -56,7 +59,10 @@ def bits(solution: PartitionedSolution) -> bytes:
 
 
 def part(k: int, parts: int, values: str, poison: str = "") -> Any:
-    """One partition of the features, labels, relevances or queries, as a worker makes it; or a wrong one."""
+    """Return a partition of features, labels, relevances or queries, or a wrong one.
+
+    A worker computes it.
+    """
     rows = slice(1400 * k // parts // 35 * 35, 1400 * (k + 1) // parts // 35 * 35)
     chosen = {"X": X, "y": Y, "relevances": RELEVANCES, "qid": QID}[values][rows].copy()
     if poison == "nan":
@@ -65,7 +71,7 @@ def part(k: int, parts: int, values: str, poison: str = "") -> Any:
 
 
 def delayed(parts: int, values: str, wrong: int = -1, poison: str = "") -> list[Any]:
-    """All partitions, each of which a worker makes."""
+    """Return all partitions, each computed by a worker."""
     from dask import delayed
 
     return [delayed(part)(k, parts, values, poison if k == wrong else "") for k in range(parts)]
@@ -100,7 +106,7 @@ def test_more_partitions_than_one_task_adds_up(client: Any) -> None:
 
 
 def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[..., Any]:
-    """As OnDask._asked, but some processes are killed in the middle of one question."""
+    """Return OnDask._asked with some processes killed in the middle of one question."""
     questions = iter(range(10**6))
 
     def ask(self: Any, method: str, arguments: Any) -> Any:
@@ -116,9 +122,8 @@ def killing(asked: Callable[..., Any], at: int, victims: list[int]) -> Callable[
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_lost_workers_cost_time_only(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a cluster of its own: where a machine is too busy to start another worker, other
-    # tests keep
-    # theirs
+    # The test has a separate cluster: if a machine is too busy to start another
+    # worker, other tests keep their workers.
     with two_workers() as client:
         victims = sorted(client.run(os.getpid).values())[:workers]
         problem = classification(delayed(4, "X"), delayed(4, "y"), 0.1, client=client)

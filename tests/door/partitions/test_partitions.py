@@ -1,4 +1,4 @@
-"""Partitions that people hand in: what is wrong is said with the partition that it is in."""
+"""Partitions passed by the user: messages name the faulty partition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Q = [np.array([0, 0, 0]), np.array([1, 1, 2])]
 
 
 def with_value(value: float) -> list[Any]:
-    """The features with one number in the second partition."""
+    """Return the features with one changed number in the second partition."""
     features = X[1].copy()
     features[2, 1] = value
     return [X[0], features]

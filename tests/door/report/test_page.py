@@ -1,4 +1,4 @@
-"""The page of `compare`: what it says, in how many columns, while it works, and when it is interrupted."""
+"""Page of `compare`: text, width in columns, progress, and interrupts."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ from terminal import Terminal, hard_ranking
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
-"""The kernel by which four points of XOR have the optimum 0.25."""
+"""Kernel for which four points of XOR have the optimum 0.25."""
 
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    """Two families of points that four labels cannot separate, controls included."""
+    """Compare two families on points that no plane separates, controls included."""
     X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
     problems = [
         classification(X, y, 0.1, polynomial(2, 1, 1), loss) for loss in ("hinge", "squared_hinge")
@@ -160,7 +160,10 @@ def test_proven_digits_are_those_that_both_ends_round_to(
 def test_every_digit_that_is_printed_is_one_of_both_ends(
     middle: float, width: float, fine: int
 ) -> None:
-    """In exact decimals: neither end is further from the number than half a unit of its last digit, and no digit is left out."""
+    """Neither end is further from the number than half a unit of its last digit.
+
+    The check uses exact decimals; no digit is excluded.
+    """
     half = abs(middle) * width * 10.0**-fine
     lower, upper = middle - half, middle + half
     text, digits = proven_digits(Interval(lower, upper, 1.0))
@@ -245,7 +248,7 @@ def test_a_verdict_other_than_agree_says_why_and_what_to_do(
 def test_more_time_is_advised_only_where_the_limit_stopped_an_answer(
     found: Comparison, status: Status, reason: str, hint: str
 ) -> None:
-    """One declaration agrees, and no solver does: the one that failed did so for that reason."""
+    """One declaration agrees and no solver does; a solver failed for the given reason."""
     family = found.families[0]
     declared = next(
         j
@@ -388,7 +391,7 @@ def test_words_are_explained() -> None:
         assert word in EXPLANATION
 
 
-# While it works
+# During a run
 
 
 def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> None:
@@ -422,7 +425,7 @@ def test_parallel_answers_are_those_of_one_process() -> None:
 
 
 def pairs_of_80_rows() -> Problem:
-    """A ranking whose pairs keep a backend busy for some tenths of a second."""
+    """Return a ranking whose pairs take a backend some tenths of a second."""
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 5))
     return ranking(X, np.digitize(X[:, 0] + random.normal(size=80), [-1, 0, 1]))
@@ -439,11 +442,12 @@ def test_seconds_of_hours_are_written_out(seconds: float, said: str) -> None:
 def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(
     name: str, tol: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OSQP says itself that its time was over, SCS calls its answer inaccurate.
+    """OSQP reports a time-out, SCS calls its answer inaccurate.
 
-    The last accuracy is reached by none.
+    No backend reaches the last accuracy.
 
-    CLARABEL answers before: the verdict waits for a first declaration, which is not stopped.
+    CLARABEL answers before them: the verdict depends on a first declaration, which is
+    not stopped.
     """
     problem = pairs_of_80_rows()
     forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]
@@ -479,7 +483,7 @@ def test_a_stopped_backend_is_not_asked_for_what_another_has_answered(
 ) -> None:
     """OSQP is late on the first formulation.
 
-    It is asked for the second one where SCS has not answered that, and not where CLARABEL has.
+    It runs on the second one if SCS has not solved that one, and not if CLARABEL has.
     """
     solved: Any = solve_declaration
 
@@ -579,7 +583,7 @@ def test_the_total_time_ends_a_comparison_with_what_there_is(tmp_path: Path) -> 
 def test_the_total_time_ends_a_declaration_that_takes_long(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It goes on in a thread that nobody waits for, and its answer is none."""
+    """The call continues in a thread that is not joined, and its answer is none."""
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     released = threading.Event()
 
@@ -797,7 +801,7 @@ def test_an_argument_that_is_none_is_refused() -> None:
 
 
 def test_a_terminal_is_drawn_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second one that draws while a block is printed would move the cursor over lines that are printed already."""
+    """A second thread would move the cursor over lines of a block being printed."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     before = threading.active_count()
     with Screen(False) as screen:
@@ -806,9 +810,9 @@ def test_a_terminal_is_drawn_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_the_same_at_every_optimum_is_said_once_all_have_answered() -> None:
-    """In the record, and in a sentence of the page for a browser.
+    """The statement is in the record, and in a sentence of the page for a browser.
 
-    Before the last answer nothing is said.
+    Before the last answer it is absent.
     """
     X, y = np.array([[0.0, 0], [0, 1], [3, 0], [3, 1], [9, 0]]), np.array([-1.0, -1, 1, 1, 1])
     problem = classification(X, y, 10.0)

@@ -1,4 +1,4 @@
-"""The JSON records of `compare` and `path` are what their schema in the package says."""
+"""JSON records of `compare` and `path` follow the schema in the package."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from schema import SCHEMA, faults
 
 RUN = CliRunner()
 QUADRATIC = ("--kernel", "poly", "--degree", "2", "--gamma", "1", "--coef0", "1")
-"""The kernel by which four points of XOR have the optimum 0.25."""
+"""Kernel for which four points of XOR have the optimum 0.25."""
 
 
 def record(file: Path, *arguments: str) -> dict[str, Any]:
-    """What a command writes."""
+    """Return the JSON record of a command."""
     result = RUN.invoke(app, [*arguments, "--json", str(file)])
     assert file.exists(), result.output
     found: dict[str, Any] = json.loads(file.read_text())
@@ -122,7 +122,7 @@ def test_the_validator_finds_faults(change: Any, fault: str, tmp_path: Path) -> 
 
 
 def test_iterations_that_nobody_counts_are_null(tmp_path: Path) -> None:
-    """A solver that hands back a point alone says nothing of its iterations, and 0 would say that it has done none."""
+    """A solver that returns a point alone reports no iterations; 0 would be a claim."""
     answers = record(
         tmp_path / "out.json", "compare", "--family", "lasso", "--draw", "1", "--solver", "lasso.*"
     )["answers"]

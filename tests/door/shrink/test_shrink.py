@@ -1,6 +1,6 @@
-"""Findings made small: the same kind of finding by the same solver, on less.
+"""Shrunk failing cases: the same failure by the same solver, on less data.
 
-They come as Python that runs and as JSON that is read again.
+They are written as Python that runs and as JSON that can be loaded.
 """
 
 from __future__ import annotations
@@ -68,25 +68,30 @@ def wrong(d):
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [d["X"] @ x >= d["y"]])
 
 
-@solver("shrink_raises", "svm.soft", algorithm="an exception", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_raises", "svm.soft", algorithm="an exception", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def raises(problem, limits, start):
     if (problem.X > 2).any():
         raise ZeroDivisionError("by zero")
     return {"beta": np.zeros(problem.m), "b": 0.0}
 
 
-@solver("shrink_sleeps", "svm.soft", algorithm="a nap", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("shrink_sleeps", "svm.soft", algorithm="a nap", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def sleeps(problem, limits, start):
     from equimargin.solvers import solve
     time.sleep(0.3 if problem.m > 2 else 0.0)
     return solve(problem, "smo").point
 """
-"""A family with a wrong formulation, a solver that raises where a feature is above 2, and one that is slow on three points and more."""
+"""Plug-in with a wrong formulation, a solver that raises, and a slow solver.
+
+One raises where a feature is above 2; the other is slow on three points and more.
+"""
 
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Iterator[Path]:
-    """The plug-in, loaded."""
+    """Yield the plug-in, loaded."""
     file = tmp_path / "plug_in_to_shrink.py"
     file.write_text(PLUGIN, encoding="utf-8")
     load(str(file))
@@ -102,7 +107,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 
 
 def command(*arguments: object) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin shrink`."""
+    """Return the exit status and the complete output of `equimargin shrink`."""
     result = RUN.invoke(app, ["shrink", *map(str, arguments)])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -110,7 +115,7 @@ def command(*arguments: object) -> tuple[int, str]:
 
 
 def ran(lines: str, folder: Path) -> str:
-    """What lines of Python print, in a process of their own."""
+    """Return the output of lines of Python run in a process of their own."""
     done = subprocess.run(
         [sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, timeout=HANG
     )
@@ -119,11 +124,11 @@ def ran(lines: str, folder: Path) -> str:
 
 
 def larger_than(number: float) -> Any:
-    """Whether an instance has a feature above a number."""
+    """Return a predicate that is true if an instance has a feature above a number."""
     return lambda instance: bool((instance.arguments["X"] > number).any())
 
 
-# The search.
+# Search
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -200,7 +205,7 @@ def test_sides_of_a_tube_with_weights_of_their_own_are_said() -> None:
         Instance.of(problem)
 
 
-# Findings.
+# Failing cases
 
 
 def test_a_wrong_formulation_is_refuted_on_two_points(tmp_path: Path) -> None:
@@ -256,7 +261,7 @@ def test_there_is_nothing_to_shrink_where_all_agree() -> None:
         )
 
 
-# The command.
+# Command
 
 
 @pytest.mark.slow
@@ -328,7 +333,7 @@ def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "none.json").exists()
 
 
-# Files of others.
+# Third-party files
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command `study`: what it runs, prints, writes and refuses."""
+"""Command `study`: runs, output, files and refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ name = "polynomial"
 
 
 def study(*arguments: object) -> tuple[int, str]:
-    """Exit status and everything printed by `equimargin study`."""
+    """Return the exit status and the complete output of `equimargin study`."""
     result = RUN.invoke(app, ["study", *map(str, arguments)])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -38,7 +38,7 @@ def study(*arguments: object) -> tuple[int, str]:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    """A plan of a few answers."""
+    """Return a plan of a few answers."""
     file = tmp_path / "plan.toml"
     file.write_text(PLAN)
     return file
@@ -213,7 +213,7 @@ def test_what_runs_nothing_takes_no_word_on_running(plan: Path, running: list[ob
 
 
 def test_an_empty_file_is_no_begun_study(plan: Path) -> None:
-    """A process may be ended between making the file and its tables."""
+    """A process may end after it makes the file and before it makes its tables."""
     plan.with_suffix(".sqlite").touch()
     status, output = study(plan, "--status")
     assert status != 0
@@ -227,7 +227,7 @@ def test_a_plan_is_one_study_from_every_folder(
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "rows.csv").write_text("a,b,y\n0,1,1\n1,0,-1\n2,1,1\n1,3,-1\n")
-    # as Windows' editor writes it
+    # Windows' editor writes such files.
     (folder / "plan.toml").write_bytes(b"\xef\xbb\xbf" + PLAN.replace("xor", "rows.csv").encode())
     monkeypatch.chdir(folder)
     assert study("plan.toml")[0] == 0

@@ -1,4 +1,4 @@
-"""The database of a study: rows that are written once, leases that nobody holds twice, and files that cannot be used."""
+"""Database of a study: rows written once, exclusive leases, and unusable files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from narrow import present
 from places import HANG
 
 NOBODY = 65534
-"""The number of the user nobody, who owns nothing."""
+"""Number of the user `nobody`, who owns no file."""
 ROW = {
     "status": "optimal",
     "ok": True,
@@ -39,7 +39,7 @@ ROW = {
 
 @pytest.fixture(scope="module")
 def asked() -> list[AnswerSpec]:
-    """Six answers on exclusive or."""
+    """Return six answers on exclusive or."""
     plan = Plan(
         "six",
         "",
@@ -53,7 +53,7 @@ def asked() -> list[AnswerSpec]:
 
 @pytest.fixture
 def opened(tmp_path: Path, asked: list[AnswerSpec]) -> Iterator[Database]:
-    """A database that asks for them."""
+    """Yield a database that requests the six answers."""
     with Database(tmp_path / "study.sqlite", writes=True) as database:
         database.enter("six", "the plan", asked)
         yield database
@@ -93,7 +93,7 @@ def test_what_a_dead_process_has_leased_is_leased_anew_after_all_else(
             assert [holder["leased"] for holder in opened.holders()] == [1, 0]
             assert opened.lease() == asked[1]
             process.kill()
-            # a zombie from here on: nobody takes its status
+            # The process is a zombie from here on: its status is not collected.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             order = [opened.lease() for _ in range(5)]
             assert opened.lease(suspect=True) == asked[0]
@@ -212,7 +212,7 @@ def test_what_had_too_little_memory_is_asked_again_with_more(
 def test_a_study_in_a_folder_that_cannot_be_written_is_read(
     opened: Database, asked: list[AnswerSpec]
 ) -> None:
-    """Root may write everywhere: then another user looks at it."""
+    """Root may write in every folder: in that case another user reads the study."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
     opened.__exit__()
@@ -245,7 +245,10 @@ def test_a_look_at_a_finished_study_leaves_nothing_behind(opened: Database) -> N
 
 
 def test_a_look_takes_nothing_from_whoever_writes(opened: Database) -> None:
-    """Looks that end while a study is at work leave its log alone, even one that is empty; rows that are written after them are kept."""
+    """A reader leaves the log of a running study unchanged, even an empty one.
+
+    Rows written after it are kept.
+    """
     with opened.held():
         for answered in range(1, 4):
             opened.write(present(opened.lease()), ROW)
@@ -261,7 +264,7 @@ def test_a_look_takes_nothing_from_whoever_writes(opened: Database) -> None:
 def test_a_look_leaves_the_log_of_a_killed_process_as_it_is(
     opened: Database, tmp_path: Path
 ) -> None:
-    """Rows that are in the log alone are seen, and stay there until the study goes on."""
+    """Rows in the log alone are seen, and stay there until the study continues."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
         for file in (opened.file, opened._log):
@@ -326,7 +329,10 @@ def test_a_file_that_cannot_be_written(opened: Database) -> None:
 
 
 def test_whoever_was_taken_for_gone_enters_again(opened: Database) -> None:
-    """A machine that slept, or whose clock differs: its row is dropped by others, and its next lease is good."""
+    """The machine slept, or its clock differs.
+
+    Its row was dropped by others, and its next lease is valid.
+    """
     with opened.held():
         opened._sql.execute("DELETE FROM holder")
         assert opened.lease() is not None
@@ -346,7 +352,7 @@ ENDLESS = (
     "CREATE VIEW about AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
     "SELECT x AS name, x AS value FROM n"
 )
-"""A view whose rows never end."""
+"""View with an endless number of rows."""
 
 
 @pytest.mark.parametrize(
@@ -375,7 +381,7 @@ ENDLESS = (
 def test_what_no_study_has_written_is_a_sentence(
     opened: Database, statements: Sequence[str], sentence: str
 ) -> None:
-    """SQLite keeps any value in any column, and a view in the place of a table could be read for ever."""
+    """SQLite keeps any value in any column; a view in a table's place may be endless."""
     with opened.held():
         opened.write(present(opened.lease()), ROW)
     for statement in statements:
@@ -396,7 +402,10 @@ def test_an_answer_without_its_provenance_has_none(opened: Database) -> None:
 def test_a_database_does_not_say_which_plug_ins_are_run(
     opened: Database, asked: list[AnswerSpec]
 ) -> None:
-    """What a process has left that is gone is forgotten where the plan does not ask for it; and what it asks for is read anew."""
+    """A row of an ended process is dropped if the plan does not request it.
+
+    A requested one is read anew.
+    """
     strange = replace(asked[0], C=7.0, plugins=("antigravity",))
     for key, question in ((strange.key, strange.to_json()), ("k", "[]")):
         opened._sql.execute("INSERT INTO asked VALUES (?, -1, 'xor', ?, 0)", (key, question))

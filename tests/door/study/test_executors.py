@@ -1,4 +1,7 @@
-"""Answers in other processes: rows are those of this process, and processes that die are told from answers that do not take them down."""
+"""Answers in other processes: the rows are those of this process.
+
+Processes that crash are distinguished from answers that do not crash them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,8 @@ import os, signal
 from equimargin.solvers import Requirements, solver
 from equimargin.formulations import MarginProblem
 
-@solver("deadly", "svm.soft", algorithm="the end of its process", requires=Requirements(MarginProblem, losses=("hinge",)))
+@solver("deadly", "svm.soft", algorithm="the end of its process", \
+requires=Requirements(MarginProblem, losses=("hinge",)))
 def deadly(problem, limits, start):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -44,7 +48,7 @@ RUN = CliRunner()
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Iterator[Path]:
-    """A plug-in with a solver that ends its process."""
+    """Yield a plug-in with a solver that ends its process."""
     file = tmp_path / "deadly_solver_of_a_test.py"
     file.write_text(DEADLY, encoding="utf-8")
     yield file
@@ -54,7 +58,7 @@ def plugin(tmp_path: Path) -> Iterator[Path]:
 
 
 def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
-    """Answers on twenty rows of iris."""
+    """Return answers on twenty rows of iris."""
     data = (DataPlan("iris", sample=20),)
     request = ComparisonRequest(solvers=solvers, tol=1e-6)
     return grid(
@@ -71,7 +75,7 @@ def of_iris(*solvers: str, plugins: tuple[str, ...] = ()) -> list[AnswerSpec]:
 
 
 def rows(file: Path, asked: list[AnswerSpec], executor: Executor) -> list[dict[str, Any]]:
-    """The table of a study, without its times."""
+    """Return the table of a study without its times."""
     with Database(file, writes=True) as database:
         database.enter("iris", "", asked)
         run(database, executor)
@@ -108,7 +112,10 @@ def test_an_answer_that_takes_its_process_down_takes_no_other_with_it(
 def test_a_limit_of_memory_that_ends_a_process_does_not_end_the_study(
     tmp_path: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OpenBLAS ends its process where it finds no memory: with a limit, no answer is run in the process of the study."""
+    """OpenBLAS ends its process if it is out of memory.
+
+    With a limit, no answer is run in the process of the study.
+    """
     monkeypatch.setattr("equimargin.study.database.MOST_DEATHS", 1)
     plan = tmp_path / "plan.toml"
     study = f'[study]\nplugins = "{plugin.name}"\n'
@@ -131,7 +138,7 @@ def test_a_cluster_finds_what_this_process_finds(tmp_path: Path) -> None:
 
 
 def test_clusters_of_a_machine_are_open_at_once_and_to_no_other_machine() -> None:
-    """Dask warns where a port is taken, and a warning is an error here."""
+    """Dask warns if a port is taken, and a warning is an error here."""
     pytest.importorskip("distributed", reason="dask and distributed are not installed")
     with _cluster(None, 1) as one, _cluster(None, 1) as other:
         servers = [client.cluster.scheduler.http_server for client in (one, other)]
@@ -211,7 +218,8 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     [
         (
             ["--scheduler", "tcp://here:1"],
-            "--scheduler is the address of a Dask cluster, and --executor is local; add --executor dask",
+            "--scheduler is the address of a Dask cluster, and --executor is local; "
+            "add --executor dask",
         ),
         (
             ["--jobs", "2"],

@@ -1,4 +1,4 @@
-"""The page of a study of 504 answers: a short row for each, reasons for what was not solved, and no more bytes than that takes."""
+"""Page of a study of 504 answers: short rows, reasons of failures, and limited size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equimargin.study.grid import grid
 from equimargin.study.plan import DataPlan, Plan
 
 COSTS = tuple(2.0**k for k in range(-31, 32))
-"""Values of C, with which there are 504 answers to 126 problems."""
+"""Values of C, which give 504 answers to 126 problems."""
 SOLVED: dict[str, Any] = {
     "status": "optimal",
     "ok": True,
@@ -38,12 +38,12 @@ FAILED: dict[str, Any] = {
 BYTES_OF_THE_REST = 60_000
 """Bytes of the style sheet, the script, the picture, the plan and all words."""
 BYTES_OF_A_ROW = 900
-"""Bytes of a row of 13 cells, each with what it is sorted by."""
+"""Bytes of a row of 13 cells, sort keys included."""
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of 504 answers, every seventh of which has failed."""
+    """Return the page of 504 answers, every seventh of them a failure."""
     families, solvers = ("svm.soft", "svm.l2"), ("CLARABEL", "SCS")
     plan = Plan(
         "many",
@@ -65,7 +65,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def rows(page: str, table: str) -> list[str]:
-    """The rows of a table below its head."""
+    """Return the rows of a table below its head."""
     body = page.split(f'id="{table}-caption"', 1)[1].split("<tbody>", 1)[1].split("</tbody>", 1)[0]
     return re.findall(r"<tr>.*?</tr>", body, re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""Plans: what a TOML file asks for, which answers that makes, and the sentence for everything that is refused."""
+"""Plans: contents of a TOML file, its answers, and the messages of refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ XOR = '[[data]]\nsource = "xor"\n'
 
 @pytest.fixture
 def written(tmp_path: Path) -> Written:
-    """A function that writes a plan, and returns its file."""
+    """Return a function that writes a plan and returns its file."""
 
     def write(text: str) -> Path:
         file = tmp_path / "plan.toml"

@@ -1,4 +1,4 @@
-"""Studies at work: what is missing is run once, and whatever goes wrong with an answer is an answer with its reason."""
+"""Running studies: missing answers are run once, and failures are answers with reasons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 
 
 def of_xor(time_limit: float = 60.0) -> list[AnswerSpec]:
-    """Answers on exclusive or."""
+    """Return answers on exclusive or."""
     request = ComparisonRequest(solvers=("smo", "CLARABEL"), tol=1e-6, time_limit=time_limit)
     kernels = (KernelPlan("polynomial", {"degree": 2, "gamma": 1.0, "coef0": 1.0}),)
     return grid(
@@ -45,7 +45,7 @@ def of_xor(time_limit: float = 60.0) -> list[AnswerSpec]:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Database]:
-    """A database that asks for answers on exclusive or."""
+    """Yield a database that requests answers on exclusive or."""
     with Database(tmp_path / "study.sqlite", writes=True) as database:
         database.enter("xor", "", of_xor())
         yield database
@@ -90,7 +90,7 @@ def test_what_ends_its_process_is_tried_again_and_then_told(opened: Database) ->
     tries = []
 
     def dying(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
-        """All answers at once: the death of one is that of all."""
+        """Yield all answers at once, so that one crash is that of all."""
         together = list(leased)
         if deadly in together:
             tries.append(len(together))
@@ -118,7 +118,7 @@ def test_an_exception_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_reason_of_an_answer_is_why_it_does_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That its backend says "optimal" is no reason for a failure."""
+    """The status "optimal" of its backend is no reason for a failure."""
     monkeypatch.setattr(
         Judgement, "ground", property(lambda judgement: "its own conditions are missed")
     )
@@ -168,7 +168,7 @@ def test_suspects_are_run_by_one_executor(opened: Database) -> None:
 
 
 def test_nothing_is_leased_once_it_is_over(opened: Database) -> None:
-    """A thread of joblib may want an answer when the others have been given back."""
+    """A thread of joblib may request an answer after the others were returned."""
     kept: list[Iterator[AnswerSpec]] = []
 
     def dying(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
@@ -186,7 +186,7 @@ def test_nothing_is_leased_once_it_is_over(opened: Database) -> None:
 def test_what_is_being_leased_is_leased_before_it_is_over(
     opened: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lease that came after all were given back would be nobody's work."""
+    """A lease after all were returned would have no worker."""
     order: list[str] = []
     begun, may_end = Event(), Event()
 
@@ -312,13 +312,13 @@ def test_data_that_have_changed_end_the_study(tmp_path: Path) -> None:
 
 
 def command(plan: Path, *options: str) -> list[str]:
-    """The command `study`."""
+    """Return the command `study`."""
     return [sys.executable, "-m", "equimargin", "study", str(plan), *options]
 
 
 @pytest.fixture
 def planned(tmp_path: Path) -> Callable[[str], Path]:
-    """A function that writes a plan of 36 answers under a name."""
+    """Return a function that writes a plan of 36 answers under a name."""
 
     def write(name: str) -> Path:
         file = tmp_path / f"{name}.toml"
@@ -333,7 +333,7 @@ def planned(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def table(plan: Path) -> list[dict[str, Any]]:
-    """The final table of a study without its times."""
+    """Return the final table of a study without its times."""
     rows = Study(plan.with_suffix(".sqlite")).records()
     return [{name: value for name, value in row.items() if name not in TIMES} for row in rows]
 
@@ -360,8 +360,8 @@ def test_a_killed_study_ends_as_one_that_was_not(planned: Callable[[str], Path])
 
 
 def _answered(file: Path) -> int:
-    """How many answers a study has."""
+    """Return the number of answers of a study."""
     try:
         return Study(file).progress().total("answered")
-    except OSError:  # the file is being made
+    except OSError:  # The file is being created.
         return 0
