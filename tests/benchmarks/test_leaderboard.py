@@ -1,4 +1,7 @@
-"""The leaderboard of trust: nobody's crash, hang or word decides, and a model is measured from its coefficients."""
+"""Benchmark of trust: crashes, hangs and status strings of a solver do not decide.
+
+A model is measured from its coefficients.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class SVC:
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[dict[str, Any]]:
-    """The modules of benchmarks/trust, by their names."""
+    """Yield the modules of benchmarks/trust by name."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     yield {
         name: importlib.import_module(f"trust.{name}")
@@ -244,7 +247,7 @@ def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
 
 @pytest.fixture(scope="module")
 def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A run whose file has a good model, the problem, and its optimum."""
+    """Return a run whose file has a good model, with the problem and its optimum."""
     instance = modules["instances"].Instance("wine", "linear hinge", 1.0)
     problem, file = (
         modules["judge"].problem_of(instance),

@@ -1,4 +1,7 @@
-"""The table of `make bench`: a peer is asked at its own accuracy, and one that is missing is a line all the same."""
+"""Table of `make bench`: every peer runs at its own accuracy.
+
+A missing peer still has a line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Arguments of a wrong type are refused in a sentence that names them, by every constructor; tables of other columns too."""
+"""Arguments of a wrong type: every constructor raises an error that names them.
+
+Tables of other columns raise too.
+"""
 
 from __future__ import annotations
 
@@ -272,7 +275,7 @@ def test_what_else_takes_labels_and_costs_names_them_too() -> None:
 
 
 class Table:
-    """As much of a data frame as anybody asks for: values, and names of the columns."""
+    """Minimal data frame: values, and names of the columns."""
 
     def __init__(self, values: Any, columns: Any) -> None:
         self.values, self.columns = np.asarray(values), columns

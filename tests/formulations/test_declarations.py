@@ -1,4 +1,7 @@
-"""Every declaration of the registry: disciplined, named as printed, equal to its printed formula, with multipliers of the right sign."""
+"""Declarations of the registry: disciplined, named and valued as published.
+
+Each equals its published formula, and its multipliers have the right sign.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ KERNELS: dict[str, Kernel] = {
 IDS = list(PRINTED)
 RIGHT = [id for id in IDS if not REGISTRY[id].control]
 NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
-"""How near to the optimum a backend's multipliers come, relative to S; a wrong sign is off by 1."""
+"""Distance of a backend's multipliers from the optimum, relative to S.
+
+A wrong sign gives a distance of 1.
+"""
 
 WITHOUT_MULTIPLIERS = {
     *("svm.huberised_hinge.primal", "svm.huberised_hinge.beta", "svm.nobias.beta"),
@@ -82,7 +88,10 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def problem_of(
     family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3
 ) -> Problem:
-    """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
+    """Make a small problem of a family: noisy, or feasible where there is no cost.
+
+    Weights are a key of WEIGHTS.
+    """
     task = get_task(family)
     if family in HARD:
         return sample_problem(family, kernel, seed=1, n=n)
@@ -119,19 +128,22 @@ def problem_of(
 
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
-    """The declaration of a problem with one of the WEIGHTS."""
+    """Declare a problem with one of the WEIGHTS."""
     return declare(id, problem_for(id, kernel, **options))
 
 
 def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
-    """A problem of a formulation's family that the formulation takes: a form for two levels is given two."""
+    """Make a problem of a formulation's family that the formulation supports.
+
+    A form for two levels has two levels.
+    """
     return problem_of(
         REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options
     )
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
-    """Every formulation with every kernel, and weights, that it does not refuse."""
+    """Parametrise by every formulation, kernel and weights that it supports."""
     choices: list[tuple[str, ...]] = [(w,) for w in weights] or [()]
     taken = [
         (id, kernel, *chosen)
@@ -155,13 +167,16 @@ every_right_form = forms(RIGHT)
 
 
 def right_answers(problem: Problem) -> list[Evidence]:
-    """What every declaration that takes the problem shows."""
+    """Return the evidence of every declaration that supports the problem."""
     ids = [id for id in RIGHT if REGISTRY[id].refusal(problem) is None]
     return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
 
 
 def set_at_random(declaration: Declaration, seed: int) -> None:
-    """Give the variables random values; those that an equation defines (beta = A'alpha) are given what it says."""
+    """Give the variables random values.
+
+    Variables defined by an equation (beta = A'alpha) take the value of the equation.
+    """
     rng = np.random.default_rng(seed)
     for variable in declaration.variables.values():
         variable.value = rng.normal(size=variable.shape)
@@ -211,7 +226,10 @@ def test_it_says_where_it_is_printed(id: str) -> None:
 @forms([id for id in IDS if id != MISREAD], "ones", "positive", "some 0")
 @pytest.mark.parametrize("n", [5, 12])
 def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, n: int) -> None:
-    """At points that are neither feasible nor optimal: the objective, and every constraint's violation."""
+    """The objective and every constraint's violation agree at arbitrary points.
+
+    The points are neither feasible nor optimal.
+    """
     d = declared(id, kernel, weights=weights, n=n)
     for seed in range(5):
         set_at_random(d, seed)
@@ -235,7 +253,11 @@ def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, 
 def test_what_solves_the_tree_satisfies_what_is_printed(
     id: str, kernel: Kernel, weights: str
 ) -> None:
-    """Rows of weight 0, hard rows, and those of many constraints that are not declared: no other point would show that they are met."""
+    """Rows of weight 0, hard rows and undeclared constraints are met at the solution.
+
+    The undeclared ones are those of families of many constraints; no other point would
+    show that they are met.
+    """
     d = declared(id, kernel, weights=weights)
     answer = solve_declaration(d)
     if answer.values is None:
@@ -260,7 +282,10 @@ PAYING = [
 
 @forms([*PAYING, "rank.l1.betahat"], "one infinite")
 def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights: str) -> None:
-    """As it is declared: a function that is wrong there violates both. Linear programs have no hard rows."""
+    """A function that is wrong at a hard row violates the declared and the printed row.
+
+    Linear programs have no hard rows.
+    """
     d = declared(id, kernel, weights=weights)
     if not isinstance(d.canonical, MarginProblem):
         return
@@ -352,7 +377,7 @@ def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(
 
 
 def same_family(id: str, problem: Problem) -> list[str]:
-    """The other formulations that take the problem."""
+    """Return the other formulations that support the problem."""
     return [other for other in RIGHT if other != id and REGISTRY[other].refusal(problem) is None]
 
 
@@ -488,7 +513,10 @@ def test_documents_have_their_titles() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @every_right_form
 def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: str) -> None:
-    """What a primal's multipliers prove from below, and a dual's from above: a wrong sign is repaired to zeros, which prove nothing."""
+    """Multipliers prove a bound from below for a primal, and from above for a dual.
+
+    A wrong sign is repaired to zeros, which prove nothing.
+    """
     d = declared(id, kernel)
     if backend == "OSQP" and isinstance(d.canonical, OneNormProblem):
         pytest.skip("OSQP takes no part in linear programs: it stops anywhere")
@@ -535,7 +563,7 @@ def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
 
 
 def degenerate() -> Iterator[tuple[str, Problem]]:
-    """Problems whose optimum is 0 or whose kernel matrix is."""
+    """Yield problems with optimum 0 or kernel matrix 0."""
     X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]])
     zero, flat = np.zeros((3, 2)), polynomial(1, 1.0, 0.0)
     labels, levels = np.array([1.0, -1.0, 1.0]), np.array([0, 1, 2])

@@ -1,4 +1,7 @@
-"""What float64 cannot hold: refused where a problem is made, in a sentence; and what is made never ends in an exception."""
+"""Numbers outside the float64 range: constructors raise, with a message.
+
+A constructed problem never ends in an exception.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,7 @@ def test_what_overflows_is_refused_in_a_sentence(
 
 
 def test_the_largest_numbers_are_taken() -> None:
-    """Those that are no size of anything, too: a tube that holds all targets."""
+    """Numbers without effect on sizes are accepted too: a tube that holds all targets."""
     root = np.sqrt(LARGEST_KERNEL)
     assert classification([[root], [-root]], [1.0, -1.0]).m == 2
     assert classification(np.diag(np.full(3, LARGEST_KERNEL)), SIGNS, 1.0, precomputed()).m == 3
@@ -114,7 +117,11 @@ def test_the_largest_numbers_are_taken() -> None:
 
 @st.composite
 def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
-    """A problem of three points at any scales from 1e-320 to 1e308, each of features, targets, costs and a weight; None where refused."""
+    """Draw a problem of three points at any scales from 1e-320 to 1e308, or None.
+
+    The features, targets, costs and a weight each have a scale; None if the constructor
+    raises.
+    """
 
     def size() -> float:
         return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
@@ -161,7 +168,10 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
 # of overflow, which what comes of it is asked about here
 @pytest.mark.parametrize("family", CANONICAL)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:
-    """Numbers that float64 holds may be too much for a solver, and then it says so: there is a solution, with its interval."""
+    """Numbers in the float64 range may be too large for a solver.
+
+    The solution then has a reason that says so, and its interval.
+    """
 
     @given(far_problems(family))
     def check(problem: Problem | None) -> None:
@@ -176,7 +186,10 @@ def test_no_solver_raises_on_what_is_made(family: str) -> None:
 
 
 def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a solver's and of a backend's: the others are judged, the reason names the exception and where it was raised."""
+    """An exception of a solver or of a backend leaves the other answers judged.
+
+    The reason names the exception and the line that raised it.
+    """
 
     def fails(problem: Problem) -> Solution:
         raise ZeroDivisionError("float division by zero")
@@ -231,7 +244,7 @@ def test_highs_is_not_given_what_brings_the_process_down() -> None:
 
 
 def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
-    """Wherever it stands: in a constraint beside a Hessian of finite entries."""
+    """The NaN may be in a constraint, with a Hessian of finite entries."""
     declared = declare("svm.soft.dual", classification(X, SIGNS, 1.0))
     alpha, factor = declared.variables["alpha"], cp.Parameter(value=1.0)
     declared.constraints["spoilt"] = factor * alpha[0] <= 1.0
@@ -242,7 +255,10 @@ def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
 
 
 def test_a_comparison_that_proves_nothing_ends() -> None:
-    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite: the size of the interval is none of them."""
+    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite.
+
+    No answer is measured by the size of the interval.
+    """
     problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2])
     problem = replace(problem, C=1e308)  # which its constructor refuses
     assert problem.scale == np.inf
@@ -305,7 +321,7 @@ def test_an_exponent_beyond_float64_is_an_entry_of_0() -> None:
 
 @pytest.mark.parametrize("solver", ["linear_program", "column_generation"])
 def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
-    """The prices of these points overflow, in the thread that HiGHS runs in."""
+    """The prices of these points overflow in the thread of HiGHS."""
     problem = ranking_vector_machine(
         [[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200
     )

@@ -1,4 +1,7 @@
-"""A formulation as a function of symbols: what is refused, and that its printed formula depends on its arguments alone."""
+"""Formulations as functions of symbols: errors, and the published formula.
+
+The formula depends on its arguments alone.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ print(value, "read" if twice.stats.cache_hits else "compiled")
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    """A small equimargin with a caller in solvers/ and its callee in formulations/."""
+    """Write a small equimargin with a caller in solvers/ and a callee in formulations/."""
     package = tmp_path / "site" / "equimargin"
     for folder in (package, package / "formulations", package / "solvers"):
         folder.mkdir(parents=True)
@@ -311,7 +311,10 @@ def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: 
 def test_a_cache_that_cannot_be_written_any_more_is_done_without(
     kernels: Path, tmp_path: Path
 ) -> None:
-    """The directory is there when the kernels are decorated, and a file stands in its place when they are compiled."""
+    """The directory exists when the kernels are decorated.
+
+    A file stands in its place when they are compiled.
+    """
     program = """
 import shutil
 from equimargin.formulations.numeric.jit import cache_directory
@@ -358,7 +361,7 @@ def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.Monke
 
 
 def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
-    """Every function under one of the decorators of `jit.py`, with the file that it is in."""
+    """Return every function under a decorator of `jit.py`, with its file."""
     found = []
     for floor in ("formulations", "solvers"):
         for file in sorted((ROOT / floor).rglob("*.py")):
@@ -374,7 +377,10 @@ def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
     "kernel", [pytest.param(node, id=where) for where, node in compiled_functions()]
 )
 def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
-    """numba makes one by a call into Python: an interrupt that had come while the kernel ran ended the process by SIGSEGV."""
+    """numba makes a named tuple by a call into Python.
+
+    An interrupt received while the kernel ran ended the process by SIGSEGV.
+    """
     assert kernel.returns is not None
     named = {node.id for node in ast.walk(kernel.returns) if isinstance(node, ast.Name)}
     assert named <= {"tuple", "int", "float", "bool", "Any", "Array", "np", "Index", "Block"}
@@ -382,7 +388,10 @@ def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_that_comes_while_a_kernel_runs_is_heard_after_it() -> None:
-    """The sweeps of coordinate descent over listed pairs of linear features are one long kernel call after the other."""
+    """Coordinate descent over listed pairs is a sequence of long kernel calls.
+
+    The features are linear.
+    """
     code = """
 import os, signal, threading, numpy as np
 from equimargin.formulations import ranking

@@ -1,4 +1,7 @@
-"""The reduced preference graph: its edges, Table 1 of document P, its bound, and that it is no equivalence."""
+"""Reduced preference graph: its edges, Table 1 of document P, and its bound.
+
+The graph is no equivalence.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def total_loss(pairs: Any, f: Any, power: int) -> float:
 
 
 def paths_of(y: Any, maximum: dict[float, int], i: int, j: int) -> list[tuple[int, int]]:
-    """The edges from i down to j."""
+    """Return the edges from i down to j."""
     levels = sorted(level for level in maximum if y[j] <= level < y[i])
     stops = [i, *(maximum[level] for level in reversed(levels))]
     stops += [j] if stops[-1] != j else []
@@ -179,7 +182,10 @@ def test_edges_of_the_reduced_graph_have_the_weights_of_their_queries() -> None:
 
 @pytest.mark.parametrize(("highest", "slope"), [([0, 1, 2], 1 / 3), ([2, 1, 0], -1 / 3)])
 def test_three_points_suffice_to_tell_them_apart(highest: list[int], slope: float) -> None:
-    """Negatives 0 and 3, positive 2, C = 1: w = 1/2 over all pairs; 1/3, or -1/3, the ranking reversed, by which one is the maximum."""
+    """Negatives 0 and 3, positive 2, C = 1: w = 1/2 over all pairs.
+
+    By which negative is the maximum, w is 1/3, or -1/3, the ranking reversed.
+    """
     X, y = [[0.0], [3.0], [2.0]], [0, 0, 1]
     full = solve(ranking(X, y), tol=1e-10)
     reduced = solve(ranking_from_pairs(X, reduced_preferences(y, maximum=highest)), tol=1e-10)
