@@ -1,14 +1,15 @@
-"""Mutants of the sources on which proofs stand, drawn by a seed from all that Cosmic Ray makes, and how many the tests kill.
+"""Random mutants of the sources of proofs, and the number that the tests detect.
 
     python -m campaigns mutation --seed 1 --sample 25 checker referee
 
-Each mutant is one changed place of a source, which only a child of this process sees:
-nothing is written. There the tests of its room run until the first one fails, those
-first that took the least time without a mutant. Kernels of the room run there as
-Python, because their machine code is kept under a digest of the sources on the disk,
-and would not be the mutant's. What survives is listed with the argument for it in
-`survivors.toml`. A survivor without one ends with exit status 1, and so does a room
-whose tests fail without any mutant.
+The mutants are drawn by a seed from all those of Cosmic Ray. Each mutant is one changed
+place of a source, which only a child of this process sees: nothing is written. There
+the tests of its subpackage run until the first one fails, the fastest ones without a
+mutant first. Kernels of the subpackage run there as Python, because their machine code
+is kept under a digest of the sources on the disk, and would not be the mutant's.
+Survivors are listed with the argument for each in `survivors.toml`. A survivor without
+one ends with exit status 1, and so does a subpackage whose tests fail without any
+mutant.
 """
 
 from __future__ import annotations
@@ -43,17 +44,20 @@ from campaigns.statements import statements_by_line
 from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
-"""The mutants that no test kills, each with the argument why none needs to."""
+"""Mutants that no test detects, each with the argument that none needs to detect it."""
 FOLDER = ROOT / "build" / "mutation"
-"""Where what the tests of the last mutant of a room have printed is kept."""
+"""Folder for the output of the tests of a subpackage's last mutant."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
-"""The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
+"""Warning of pytest about an earlier import of hypothesis, which every child inherits."""
 CLOCK = 3
-"""How many times the CPU seconds without a mutant the tests of one may take, which may make a loop go on for ever."""
+"""Time limit of a mutant's tests, relative to the CPU time without a mutant.
+
+A mutant may loop indefinitely.
+"""
 LIMIT_SECONDS = 3600.0
 """CPU time limit of drawing mutants; their tests have limits of their own."""
 MOST_SECONDS = 900
-"""CPU seconds of the tests of a room without a mutant, at most."""
+"""Maximum CPU seconds of the tests of a subpackage without a mutant."""
 LOADED_FIRST = (
     "pytest",
     "hypothesis",
@@ -111,18 +115,20 @@ ROOMS = {
         ),
     ),
 }
-"""The rooms by their names."""
+"""Tested subpackages by name."""
 
 
 class FastestFirst:
-    """A plugin of pytest: a room's tests by the seconds that each took without a mutant, which a run without one writes down.
+    """Pytest plugin that sorts the tests of a subpackage by CPU time without a mutant.
+
+    The times are written by a run without a mutant.
 
     Parameters
     ----------
     file : Path
-        Where they are.
+        File of the times.
     noted : bool
-        Whether this run writes them.
+        True if this run writes them.
     """
 
     def __init__(self, file: Path, noted: bool) -> None:
@@ -132,11 +138,11 @@ class FastestFirst:
         )
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """One that is not known goes first."""
+        """Sort the tests by time; an unknown one goes first."""
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Set-up and what comes after it count, too."""
+        """Add the time of a phase; set-up and teardown count, too."""
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
@@ -146,12 +152,18 @@ class FastestFirst:
 
 
 IN_PYTHON = {"larger": max, "smaller": min}
-"""What stands for instructions of the processor where kernels run as Python, by their names in the kernels' modules."""
+"""Python substitutes of processor instructions, by their names in kernel modules.
+
+They apply if kernels run as Python.
+"""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one place changed.  line : the number and the changed text of the first line that differs."""
+    """Source with one place changed.
+
+    line : number and changed text of the first line that differs.
+    """
 
     file: str
     text: str
@@ -168,7 +180,10 @@ class Mutant:
 
 
 def drawn(room: Room, sample: int, seed: int) -> tuple[list[Mutant], int]:
-    """Some mutants of a room, by a seed, and how many places Cosmic Ray would change in it, annotations among them."""
+    """Draw mutants of a subpackage by a seed; return them and the number of all places.
+
+    The places are those that Cosmic Ray would change, annotations among them.
+    """
     texts = {
         file: file.read_text(encoding="utf-8")
         for source in room.sources
@@ -210,7 +225,7 @@ def _nodes(text: str) -> list[Any]:
 
 
 def _count(text: str, operator: Any) -> int:
-    """In how many places of a source an operator changes something."""
+    """Return the number of places of a source that an operator changes."""
     return sum(len(list(operator.mutation_positions(node))) for node in _nodes(text))
 
 
@@ -221,7 +236,7 @@ def _mutant(file: str, text: str, changed: str) -> Mutant:
 
 
 def _computes(text: str) -> str:
-    """A source without its annotations and its texts that stand alone; empty where it is no Python."""
+    """Return a source without annotations and standalone texts; "" if it is no Python."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -249,7 +264,7 @@ def _see(mutant: Mutant) -> None:
 
 
 def _uncompiled(room: Room) -> None:
-    """Let this process run the kernels of a room's sources as Python."""
+    """Let this process run the kernels of a subpackage's sources as Python."""
     sources = {file for source in room.sources for file in _files(ROOT / source)}
     of_numba = numba.njit
 
@@ -271,7 +286,11 @@ def _uncompiled(room: Room) -> None:
 
 
 def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tuple[bool, float]:
-    """Whether a test fails in a child of this process that sees the mutant, or it takes more CPU seconds; and how many it took."""
+    """Return True if a mutant is detected, and the CPU seconds of the run.
+
+    It is detected if a test fails in a child of this process that sees the mutant, or
+    exceeds the CPU time.
+    """
     child = os.fork()
     if child:
         _, status, usage = os.wait4(child, 0)

@@ -1,11 +1,11 @@
-"""Every formulation, backend and solver on many drawn problems: how often they are right, and what went wrong, ready to be run again.
+"""Every formulation, backend and solver on many random problems.
 
     python -m campaigns nightly --seed 1 --examples 1000
 
-Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or
-if anything raises or hangs. Backends and reference solvers may fail: that is counted
-and shown. Every instance of which something is to be said becomes a script under
-build/nightly.
+It counts correct answers, and prints failures as reproducible scripts. Exit status 1 if
+anything disagrees, if a bundled solver fails where it must not, or if anything raises
+or hangs. Backends and reference solvers may fail: that is counted and shown. Every
+instance with a complaint becomes a script under build/nightly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ TIME_LIMIT = 5.0
 PATIENT = 60.0
 """Seconds an answer where the pairs are many, of CPU time."""
 OWN_CORE = 0.9
-"""CPU time over time of the clock, of a process that need not share its core: of one that has less, limits are shortened."""
+"""Minimum CPU time over wall time of a process with its own core.
+
+Limits of a process with less are shortened.
+"""
 WIDTH = 1e-6
 """Relative width of a proven interval that our own solvers must reach."""
 RANGE = 1e-8, 1e8
@@ -44,9 +47,12 @@ RANGE = 1e-8, 1e8
 SHARE = 0.05
 """Of the instances that every branch must have."""
 LEVELS = 60, 1000, 5000
-"""Levels of the rankings whose pairs are summed one by one, in turn: listed pairs, too many to look at one by one, too many to list."""
+"""Numbers of levels of the rankings whose pairs are summed one by one, in turn.
+
+Listed pairs, too many to visit one by one, too many to list.
+"""
 RANKINGS = 30
-"""Instances of a family for each of its rankings with many levels, beside the one that every entry of LEVELS has."""
+"""Instances of a family for each ranking of many levels beyond one per LEVELS entry."""
 ROUNDED = 1e-9
 """Relative difference of two sums over the same pairs."""
 
@@ -86,7 +92,10 @@ def judged(problem: Problem, at: object = None, cpu_limit: float = TIME_LIMIT) -
 
 
 def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
-    """The family's judgements; limits being of the clock, once more with longer ones where others had the cores and a solver ran out."""
+    """Compare a problem, and again with longer limits if a solver lacked CPU time.
+
+    The limits are of wall time, and other processes may have used the cores.
+    """
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
     share = (time.process_time() - used) / (time.perf_counter() - clock)
@@ -100,7 +109,10 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
 
 
 def summed(problem: Problem, at: object = None) -> Trial:
-    """Return the complaints about a ranking of many levels, whose pairs are summed one by one too."""
+    """Return the complaints about a ranking of many levels.
+
+    Its pairs are summed one by one too.
+    """
     trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= MAX_DECLARED_ROWS else PATIENT)
     wrong = _wrong_sums(as_a(MarginProblem, problem))
     trial.said += [wrong] if wrong else []
@@ -109,7 +121,7 @@ def summed(problem: Problem, at: object = None) -> Trial:
 
 
 def _wrong_sums(problem: MarginProblem) -> str:
-    """Where a solution's value or A'alpha is not what its pairs sum to, in a sentence."""
+    """Return the difference of a value or A'alpha from the sum over pairs as text."""
     solution, rows = solve(problem, time_limit=PATIENT), as_a(LabelledPairs, problem.rows)
     y, query = rows.y, rows.query
     f, beta, squared = (
@@ -152,7 +164,7 @@ def _wrong_sums(problem: MarginProblem) -> str:
 
 
 def branches(problem: Problem) -> dict[str, bool | None]:
-    """Which nasty branches an instance is in; None where a branch makes no sense for its family."""
+    """Return the degenerate branches of an instance; None if one is undefined there."""
     X, rows, m = np.asarray(problem.X), problem.rows, problem.m
     y, pairs = rows.y, isinstance(rows, Pairs)
     query = np.zeros(m) if not isinstance(rows, Pairs) or rows.query is None else rows.query
@@ -195,10 +207,12 @@ def branches(problem: Problem) -> dict[str, bool | None]:
 
 
 def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
-    """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is.
+    """Return True if the bundled solvers must succeed on the problem.
 
-    The margins that a tube asks for are its targets: of the hinge's problem, C K over them is what is scale-free. Where rows have to be
-    met, the multipliers, which sum to twice the optimum, take the place of C.
+    They need not if C K is large for rounding, or if rows must be met in a tube of
+    width 0, which no float64 point does. The margins of a tube are its targets: for the
+    hinge's problem, C K over them is scale-free. If rows have to be met, the
+    multipliers, which sum to twice the optimum, take the place of C.
     """
     hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.group_costs).any())
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
@@ -216,7 +230,7 @@ def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
 
 
 def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> str | None:
-    """What is to be held against an answer, in a sentence, or None."""
+    """Return the complaint about an answer as text, or None."""
     run, point = judgement.evidence.run, judgement.evidence.point
     who = run.name
     if run.raised:
@@ -272,7 +286,7 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain of a branch that is too rare, once there are enough instances to tell."""
+    """Complain of a branch that is too rare among enough instances."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     rare = [
         name
@@ -292,7 +306,10 @@ def _counted_branches(found: Sequence[Found]) -> dict[str, int | None]:
 
 
 def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
-    """One line a backend or solver: how many answers, how they were judged, how they ended, and the worst figures."""
+    """Yield one line per backend or solver.
+
+    Number of answers, their agreement and status, and the worst figures.
+    """
     groups: dict[tuple[bool, str], list[tuple[Found, Judgement]]] = defaultdict(list)
     for each in found:
         for j in each.family.judgements:

@@ -1,7 +1,7 @@
-"""The runner of all campaigns: it draws examples by a seed, tries them under watch, and counts them.
+"""Runner of all campaigns: draws examples by a seed, tries and counts them.
 
 A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed
-and its place, and says what is wrong with one.
+and its place, and returns complaints about one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ FOLDER = Path("build/nightly")
 HANG_SECONDS = 300.0
 """CPU time limit of an example, unless its check has another."""
 DEADLOCK_SECONDS = 600.0
-"""Time of the clock over twice the limit of CPU time, after which the process is ended: code that waits takes no CPU time."""
+"""Wall time over twice the limit of CPU time until the process is ended.
+
+Code that waits takes no CPU time.
+"""
 SHOWN = 20
 """Complaints of a check that are shown."""
 ENOUGH = 100
@@ -52,20 +55,20 @@ class At(NamedTuple):
 
 @dataclass
 class Trial:
-    """An example that was tried.
+    """Example that was tried.
 
     Attributes
     ----------
     said : list of str
-        Complaints, in sentences.
+        Complaints, as text.
     counts : Counter
         Words that are counted over all examples.
     worst : dict
-        Figures, of which the largest is shown.
+        Figures; the largest of each is shown.
     scripts : dict
-        Programs that show complaints, where the problem alone does not.
+        Programs that show complaints, if the problem alone does not.
     kept : object
-        Whatever the lines of the check are made of.
+        Data for the lines of the check.
     seconds : float
         CPU time.
     """
@@ -119,7 +122,10 @@ def once(examples: int) -> int:
 def by_sentence(
     subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = ""
 ) -> Iterator[Check]:
-    """Yield checks of functions of a generator that return a complaint, or none; `uncounted` is none."""
+    """Yield checks of functions of a generator that return a complaint, or none.
+
+    `uncounted` is none.
+    """
     for name, subject in subjects.items():
 
         def examine(
@@ -202,15 +208,15 @@ class Campaign:
     Attributes
     ----------
     module, about : str
-        The name and the docstring of its module.
+        Name and docstring of its module.
     checks : callable
         Makes the checks, by the number of examples on the command line.
     examples, shared : int, bool
-        The default number of examples: of each check, or of all together where it is shared.
+        Default number of examples: of each check, or of all in total if shared.
     processes : int
-        The default number of processes that try examples.
+        Default number of processes for examples.
     unit : str
-        The name of the option for the number of examples.
+        Name of the option for the number of examples.
     start : callable
         Compiles kernels before any example is timed.
     """
@@ -322,7 +328,10 @@ class Campaign:
         )
 
     def written(self, check: Check, at: At, sentence: str, own: str = "", kind: str = "") -> str:
-        """Write scripts of a complaint, on the example and on a small problem, and return their names."""
+        """Write scripts of a complaint, and return their names.
+
+        One is on the example, one on a small problem.
+        """
         file = (
             FOLDER
             / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}-{at.seed}-{at.number}{kind}.py"

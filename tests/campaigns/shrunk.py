@@ -1,4 +1,7 @@
-"""Findings of campaigns as scripts: on their own instances, and on the smallest ones, which are JSON files too."""
+"""Scripts for failing cases of campaigns, on their own and on minimised instances.
+
+The minimised instances are JSON files too.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,15 @@ from equimargin.shrink import Instance, Shrunk, reduced
 from equimargin.shrink.record import sentence
 
 SECONDS = 60.0
-"""Seconds that making a finding small may take: a night has hundreds of such at most, and most take one."""
+"""Time limit of minimising a failing case, in seconds.
+
+A night has hundreds of such at most, and most take one second.
+"""
 BY_COMPARING = (
     "from equimargin import compare",
     "print(compare(problem, time_limit=5.0, patient=True))",
 )
-"""Lines of Python that show what a comparison finds."""
+"""Python lines that print a comparison."""
 
 
 def essence(complaint: str) -> str:
@@ -57,16 +63,18 @@ def shrunk(
     file: Path,
     shown: Sequence[str] = BY_COMPARING,
 ) -> str:
-    """Make an instance small, write it beside `file` as .small.py and .small.json, and say how small it is.
+    """Minimise an instance, write it in the folder of `file`, and return its size as text.
+
+    The files are .small.py and .small.json.
 
     Parameters
     ----------
     problem : AnyProblem
-        The instance.
+        Failing instance.
     complaints : Callable[[AnyProblem], Collection[str]]
-        What there is to be said of one.
+        Complaints about an instance.
     found : Sequence[str]
-        What was said of this one; the first is kept.
+        Complaints about this one; the first is kept.
     shown : Sequence[str]
         Lines of Python that show it on `problem`.
     """

@@ -1,4 +1,7 @@
-"""Statements of a source by its lines: the name of a changed place, whatever its number or layout."""
+"""Statements of a source by line: stable names of changed places.
+
+A name does not depend on the number or layout of the line.
+"""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def nearly_singular(K: Array) -> bool:
 
 
 def nearly_coincide(lambdas: Array) -> bool:
-    """Whether two breakpoints nearly coincide, or one nearly does with lambda = 0."""
+    """Return True if two breakpoints nearly coincide, or one nearly does with lambda = 0."""
     close = -np.diff(lambdas) < APART * lambdas[:-1]
     return bool(close.any() or ((lambdas > 0) & (lambdas < NEXT_TO_0 * lambdas[:1].sum())).any())
 
@@ -307,15 +307,16 @@ def nearly_coincide(lambdas: Array) -> bool:
 def _claimed(
     path: OneNormPath, solution: Solution, lam: float, optimum: float, off: float, found: Found
 ) -> None:
-    """Note a solution that is called optimal and is not.
+    """Note a solution that is reported as optimal and is not.
 
-    What a solution is called holds for the kernel itself. Where rounding its values moves the optimum by more than that allows, its
-    interval there must be narrow, and its interval of the rounded values must hold the optimum of these.
+    The report holds for the kernel itself. If rounding its values moves the optimum by
+    more than the tolerance, its interval there must be narrow, and its interval of the
+    rounded values must hold the optimum of these.
 
     Parameters
     ----------
     off : float
-        The costs of x less the optimum, in size.
+        Costs of x less the optimum, in size.
     """
     lower, size, nothing = (
         lam * solution.lower,
@@ -344,12 +345,15 @@ def _claimed(
 
 
 def _within(path: OneNormPath, lam: float) -> float:
-    """The relative difference at a lambda of the path up to which an answer is right; the gap of a piece is that of its two ends."""
+    """Return the relative tolerance of an answer at a lambda of the path.
+
+    The gap of a piece is that of its two ends.
+    """
     return max(WITHIN, ROUNDED * float(path.lambdas[0]) / lam) if lam > 0 else np.inf
 
 
 def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Found) -> str:
-    """What is wrong with the solution at a lambda of the piece t, in a sentence; nothing where it is right."""
+    """Return the fault in the solution at a lambda of the piece t as text, or ""."""
     if path.piece(lam) != t:
         return f"it is of piece {path.piece(lam)}"
     solution, unit = path.at(lam), program.unit

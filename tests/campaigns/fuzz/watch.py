@@ -1,4 +1,4 @@
-"""What is looked at while a file is read: what is raised, what is run, and whether memory was wanted that was not there."""
+"""Monitor of a reader: exceptions, executed events and memory errors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,20 @@ FORBIDDEN = (
     "socket.",
     "ctypes.dlopen",
 )
-"""How the names begin of what Python reports when something is run, loaded or called that no file may ask for."""
+"""Prefixes of the audit events of Python that no file may trigger.
+
+They are events of execution, loading and calls.
+"""
 LONGEST_SENTENCE = 2_000
-"""Characters, at most, of a refusal, beside names that it may quote from the file: a longer one says no more."""
+"""Maximum length of an error message, excluding names quoted from the file.
+
+In characters; a longer one says no more.
+"""
 QUOTED = 5
-"""Characters that one character of a file may become in a refusal: a quotation mark of a shell's word does."""
+"""Maximum length in a message of one character of the file.
+
+In characters; a quotation mark of a shell word has this length.
+"""
 
 _seen: list[str] | None = None
 
@@ -84,7 +93,7 @@ def _check_sentence(refusal: Exception, longest: int) -> None:
 
 @contextmanager
 def _watched() -> Iterator[list[str]]:
-    """The forbidden events that Python reports while this is entered."""
+    """Yield the forbidden events that Python reports while this is entered."""
     global _seen
     if _seen is None:
         sys.addaudithook(_heard)
