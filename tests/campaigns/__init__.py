@@ -10,7 +10,7 @@ commands: `python -m campaigns.faults` etc.
 
 import os
 
-# read once, when numpy is imported: so this comes first
+# numpy reads these variables once, at its import.
 for _library in (
     "OPENBLAS",
     "OMP",

@@ -54,15 +54,15 @@ OF_DOCUMENTS = [
 ]
 """Families of the documents without canonical shape, certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
-"""The families whose paths are certified."""
+"""Families with certified paths."""
 DATA_SETS = ("breast_cancer", "diabetes", "diabetes_ranking")
-"""Bundled data whose certificates are changed."""
+"""Bundled data with changed certificates."""
 CHECKER_SECONDS = 120.0
-"""CPU time limit of the checker for one certificate: a hostile one must not keep it at work."""
+"""CPU time limit of the checker for one certificate, hostile ones included."""
 LONGEST = 60.0
 """Time limit of a solver that brackets an optimum."""
 Truth = Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]]
-"""The interval of the optimum of the problem that a certificate states."""
+"""Interval of the optimum of a certificate's problem, by its statement."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
 ASKED_ON_A_PATH = 3
 """Lambdas at which an accepted path is compared with the exact optimum."""
@@ -417,7 +417,7 @@ def certificate_of_problem(problem: Problem, seed: int) -> dict[str, Any]:
 def certificate_of_kind(
     make: Callable[..., Program], data: str, seed: int
 ) -> dict[str, Any] | None:
-    """Return the certificate of a drawn program, None where its optimum is undecided."""
+    """Return the certificate of a random program, None if its optimum is undecided."""
     program = make(np.random.default_rng(seed), 8, 3, data)
     outcome = program_optimum(program)
     return None if isinstance(outcome, Inconclusive) else program_certificate(program, outcome)
@@ -437,7 +437,7 @@ def certificate_of_path(family: str) -> dict[str, Any]:
 
 
 def judged_path(changed: dict[str, Any], at: At) -> Trial:
-    """Return what became of a changed certificate of a path."""
+    """Return the outcome of a changed certificate of a path."""
     outcome = path_outcome(changed, at.rng(1))
     return Trial(["a gap that does not hold"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
 
@@ -449,7 +449,7 @@ def of_document(
     examples: int,
     forms: int,
 ) -> Check:
-    """Return the check of a certificate's changes, and of its hostile forms after them.
+    """Return the check of a certificate's changes, then of its hostile forms.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from oracles.reasons import assert_replays
 from problem_pairs import PAIRS
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
-"""Misprints of how a solution is read, not of a problem: what they declare is right."""
+"""Misprints in how a solution is read; the declared problems are right."""
 TWO_LEVELS = {
     f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")
 }
@@ -38,7 +38,7 @@ Mistakes about the levels between have no effect there.
 DRAWS = 6
 """Number of times that data are drawn for a pair."""
 SECONDS = 300.0
-"""Seconds that a verdict may take."""
+"""Time limit of a verdict, in seconds."""
 
 
 def checks(examples: int) -> Iterator[Check]:
@@ -48,7 +48,7 @@ def checks(examples: int) -> Iterator[Check]:
 
 
 def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Trial:
-    """Return the verdict on a pair, and whether it is wrong; every reason is replayed."""
+    """Return the verdict on a pair, with a complaint if wrong; replay every proof."""
     a, b, data, finite, allowed = question
     found = same(
         a, b, data, draws=DRAWS, examples=examples, seed=seed, finite=finite, seconds=SECONDS

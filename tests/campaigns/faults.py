@@ -26,7 +26,7 @@ from pathlib import Path
 from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
-"""Time limit of the tests of one fault, in seconds of the clock."""
+"""Time limit of the tests of one fault, in seconds of wall time."""
 COPIED = (
     "formulations",
     "solvers",
@@ -127,7 +127,7 @@ def caught(fault: Fault, caches: Path) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try every fault, and first none at all."""
+    """Try every fault, after a run without any."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -40,13 +40,13 @@ solver = ["CLARABEL", "SCS", "smo"]
 source = "iris"
 sample = 25
 """
-"""The plan of every study, whose answers take about ten milliseconds each."""
+"""Plan of every study; its answers take about ten milliseconds each."""
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
-"""The columns that differ from run to run."""
+"""Columns that differ from run to run."""
 ANSWERS = 200
 """Number of answers of a study."""
 MET = "killed at work"
-"""The word for a study that a kill met."""
+"""Word for a study that was running at a kill."""
 THROUGH = "was through already"
 """Message for a study that had all its answers before the kill."""
 ABOUT_AN_ANSWER = 0.02
@@ -55,14 +55,14 @@ ABOUT_AN_ANSWER = 0.02
 Any moment of an answer may be the last.
 """
 LONGEST = 300.0
-"""Seconds that a study may take to end or to begin; more is a hang."""
+"""Time limit of a study to end or to begin, in seconds; more is a hang."""
 EXECUTORS = {
     "process": (),
     "joblib-worker": ("--executor", "joblib", "--jobs", "2"),
     "dask-worker": ("--executor", "dask", "--jobs", "2"),
     "dask-scheduler": ("--executor", "dask"),
 }
-"""The victims, each with the options of the study that has it."""
+"""Victims, each with the options of its study."""
 
 
 def study(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
@@ -143,7 +143,8 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         until = time.monotonic() + LONGEST
         while not file.exists() and time.monotonic() < until:
             time.sleep(0.1)
-        time.sleep(0.5)  # the file is being written
+        # The file is being written.
+        time.sleep(0.5)
         options = ["--scheduler-file", str(file), "--local-directory", str(folder)]
         running += [quiet(*worker, *options) for _ in range(2)]
         yield json.loads(file.read_text())["address"], running[0]
@@ -214,7 +215,7 @@ def _killed(
 
 
 def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, at: At) -> Trial:
-    """Kill and resume one study, and return how it ended, and whether the kill met it at work."""
+    """Kill and resume one study; return its end, and if the kill met it running."""
     file, chance = folder / f"{name}.sqlite", random.Random(str([*at]))
     said = [killed_once(folder, name, victim, chance)]
     last = study(folder, name)
@@ -233,7 +234,7 @@ def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, 
 
 
 def no_kill(trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain that no kill met a running study."""
+    """Yield a complaint if no kill met a running study."""
     if not any(trial.counts[MET] for trial in trials):
         yield "no kill met a study at work"
 
@@ -252,7 +253,7 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of each victim, after a study that is left in peace."""
+    """Yield the check of each victim, after an undisturbed study."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         study(folder, "whole").communicate(timeout=LONGEST)

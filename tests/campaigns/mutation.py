@@ -44,7 +44,7 @@ from campaigns.statements import statements_by_line
 from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
-"""Mutants that no test detects, each with the argument that none needs to detect it."""
+"""Mutants that no test detects, each with the argument why none is needed."""
 FOLDER = ROOT / "build" / "mutation"
 """Folder for the output of the tests of a subpackage's last mutant."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
@@ -55,7 +55,7 @@ CLOCK = 3
 A mutant may loop indefinitely.
 """
 LIMIT_SECONDS = 3600.0
-"""CPU time limit of drawing mutants; their tests have limits of their own."""
+"""CPU time limit of drawing mutants; their tests have other limits."""
 MOST_SECONDS = 900
 """Maximum CPU seconds of the tests of a subpackage without a mutant."""
 LOADED_FIRST = (
@@ -68,7 +68,7 @@ LOADED_FIRST = (
     "cvxpy",
     "sklearn.svm",
 )
-"""Packages of others that every child needs, and that this process loads once for all."""
+"""Third-party packages of every child, which this process loads once."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,13 @@ class Room:
     Parameters
     ----------
     name : str
-        Of its log.
+        Name of its log.
     sources : tuple[str, ...]
         Files, or folders of them.
     tests : tuple[str, ...]
-        Those that must kill.
+        Tests that must detect the mutants.
     slow : tuple[str, ...]
-        tests among them that take minutes where kernels run as Python, and are left
-        out.
+        Excluded tests: with kernels as Python they take minutes.
     """
 
     name: str
@@ -146,7 +145,7 @@ class FastestFirst:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
-        """Write them down."""
+        """Write the times."""
         if self.noted:
             self.file.write_text(json.dumps(self.seconds), encoding="utf-8")
 
@@ -162,7 +161,7 @@ They apply if kernels run as Python.
 class Mutant:
     """Source with one place changed.
 
-    line : number and changed text of the first line that differs.
+    `line` has the number and the changed text of the first line that differs.
     """
 
     file: str
@@ -175,7 +174,7 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """The file and the changed statement, whatever its place there."""
+        """File and changed statement, independent of its place there."""
         return f"{self.file}: {self.line}"
 
 
@@ -252,7 +251,7 @@ def _computes(text: str) -> str:
 
 
 def _see(mutant: Mutant) -> None:
-    """Let this process import the text of a mutant in the place of its file's."""
+    """Let this process import the text of a mutant in place of its file."""
     of_file = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -311,7 +310,8 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
         status = import_module("pytest").main(
             [*options, *left_out, *tests], plugins=[fastest_first]
         )
-    except BaseException:  # a mutant may fail while it is imported, in any way
+    # The import of a mutant may fail in any way.
+    except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -327,7 +327,7 @@ def argued() -> dict[str, str]:
 
 
 def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
-    """Return how many mutants of a sample are killed, and which survive without an argument."""
+    """Return the number of detected mutants, and the survivors without an argument."""
     known = argued()
     fails, seconds = killed(room, None)
     if fails:
@@ -353,7 +353,7 @@ def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
 
 
 def checks(sample: int) -> Iterator[Check]:
-    """Yield the check of each room."""
+    """Yield the check of each subpackage."""
     os.environ["EQUIMARGIN_PROFILE"] = "faults"
     FOLDER.mkdir(parents=True, exist_ok=True)
     for package in LOADED_FIRST:

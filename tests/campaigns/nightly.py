@@ -32,34 +32,37 @@ from equimargin.testing import CANONICAL, draw_problem, sample_problem
 from narrow import as_a, present
 
 TIME_LIMIT = 5.0
-"""Seconds an answer, of CPU time."""
+"""CPU time limit of an answer, in seconds."""
 PATIENT = 60.0
-"""Seconds an answer where the pairs are many, of CPU time."""
+"""CPU time limit of an answer with implicit pairs, in seconds."""
 OWN_CORE = 0.9
 """Minimum CPU time over wall time of a process with its own core.
 
 Limits of a process with less are shortened.
 """
 WIDTH = 1e-6
-"""Relative width of a proven interval that our own solvers must reach."""
+"""Relative width of a proven interval that the bundled solvers must attain."""
 RANGE = 1e-8, 1e8
-"""C x mean K_ii at which they must."""
+"""Range of C x mean K_ii in which the solvers must attain WIDTH."""
 SHARE = 0.05
-"""Of the instances that every branch must have."""
+"""Minimum share of the instances in every branch."""
 LEVELS = 60, 1000, 5000
 """Numbers of levels of the rankings whose pairs are summed one by one, in turn.
 
 Listed pairs, too many to visit one by one, too many to list.
 """
 RANKINGS = 30
-"""Instances of a family for each ranking of many levels beyond one per LEVELS entry."""
+"""Reciprocal frequency of rankings with many levels, beyond one per LEVELS entry.
+
+It is the number of instances of a family per ranking.
+"""
 ROUNDED = 1e-9
 """Relative difference of two sums over the same pairs."""
 
 
 @dataclass
 class Found:
-    """An instance, and its family's judgements."""
+    """Instance, and its family's judgements."""
 
     problem: Problem
     family: FamilyVerdict
@@ -86,7 +89,7 @@ def many_levels(family: str, seed: int, number: int) -> Problem:
 
 
 def judged(problem: Problem, at: object = None, cpu_limit: float = TIME_LIMIT) -> Trial:
-    """Return what is to be held against the answers to an instance."""
+    """Return the complaints about the answers to an instance."""
     family = _compared(problem, cpu_limit)
     return Trial(complaints(problem, family), kept=Found(problem, family))
 
@@ -160,7 +163,7 @@ def _wrong_sums(problem: MarginProblem) -> str:
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
 
 
-# What an instance has of everything nasty.
+# Degenerate branches of an instance.
 
 
 def branches(problem: Problem) -> dict[str, bool | None]:
@@ -226,7 +229,7 @@ def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
     return all(price == 0 or RANGE[0] <= price <= RANGE[1] for price in prices)
 
 
-# What is wrong with an answer.
+# Faults of an answer.
 
 
 def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> str | None:
@@ -263,7 +266,7 @@ def _succeeds(family: FamilyVerdict, judgement: Judgement) -> bool:
 
 
 def complaints(problem: Problem, family: FamilyVerdict) -> list[str]:
-    """Return what is to be held against the answers to an instance."""
+    """Return the complaints about the answers to an instance."""
     return [said for j in family.judgements if (said := complaint(problem, family, j)) is not None]
 
 
@@ -286,7 +289,7 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain of a branch that is too rare among enough instances."""
+    """Yield a complaint if a branch is too rare among enough instances."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     rare = [
         name
@@ -363,7 +366,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Compare a problem of each family by everything: an answer's time is not for the compiler."""
+    """Compare a problem of each family, so that answers are timed without compilation."""
     compare(
         [sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())],
         solvers=list(SOLVERS),

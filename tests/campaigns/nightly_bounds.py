@@ -79,7 +79,7 @@ MOST = 8
 CPU_SECONDS = 10.0
 """Maximum CPU time of a call."""
 TIME_LIMIT = 1.0
-"""Seconds that every other solver is given; the others have no limit."""
+"""Time limit of every other solution, in seconds; the others have none."""
 RANDOM_POINTS = 3
 EXACT_SECONDS = 5.0
 """Time limit of an exact optimum; a problem beyond it goes without one.
@@ -88,7 +88,7 @@ It is computed for one in three problems with a closed form, too.
 """
 SMALL = (5e-324, 1e-320, 2.3e-308, 1e-300, 1e-165, 1.5e-162, 1e-154, 1e-150, 1e-85)
 LARGE = (1e85, 1e100, 1e109, 1e153, 1.4e154, 1e157, 1e200, 1e300)
-"""Numbers at which squares, cubes and products of floats begin to overflow or to underflow."""
+"""Thresholds at which squares, cubes and products of floats over- or underflow."""
 NAMES: dict[str, Any] = {
     **{name: value for name, value in vars(formulations).items() if not name.startswith("_")},
     **{kind.__name__: kind for kind in KERNELS.values()},
@@ -98,10 +98,10 @@ NAMES: dict[str, Any] = {
 HOME = tuple(
     str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers)
 )
-"""The folders of our own code."""
+"""Folders of the package's code."""
 
 
-# Drawing. An example is the text of a call: what a script says is what has been run.
+# Drawing. An example is the text of a call, so that a script repeats what has been run.
 
 
 def drawn(family: str, number: Sequence[int]) -> str:
@@ -287,14 +287,14 @@ class Finding:
 
 @dataclass
 class Watch:
-    """The calls of one example, and what was wrong with them."""
+    """Calls of one example, and their faults."""
 
     family: str
     text: str
     findings: list[Finding] = field(default_factory=list)
 
     def found(self, kind: str, sentence: str, shown: str) -> None:
-        """Note a finding."""
+        """Note a failing case."""
         self.findings.append(Finding(kind, sentence, script(self.text, sentence, shown)))
 
     @contextmanager
@@ -371,7 +371,7 @@ def script(text: str, sentence: str, shown: str) -> str:
 
 @dataclass
 class Optimum:
-    """lower <= optimum <= upper, None is infinity, and points that are near to attaining it."""
+    """Bounds lower <= optimum <= upper, None is infinity, and nearly optimal points."""
 
     lower: Fraction | None
     upper: Fraction | None
@@ -562,7 +562,8 @@ def _judge(
         return
     with np.errstate(all="ignore"):
         lower, upper = exact_values(at, point)
-    if lower is None:  # hard rows are met by another point
+    # Hard rows are met by another point.
+    if lower is None:
         return
     said += "\nprint(inner_interval(problem, point))"
     if above(outer.lower, lower) or (outer.lower > -inf and below(inner.lower, lower)):
@@ -616,7 +617,7 @@ def point_text(point: CanonicalPoint) -> str:
 
 
 def judged(family: str, example: str | AnyProblem, at: At) -> Trial:
-    """Return what is wrong with an example, the text of a problem or a problem."""
+    """Return the complaints about an example, the text of a problem or a problem."""
     text = example if isinstance(example, str) else Instance.of(example).expression(Code())
     watch, outcome = checked(family, text, at)
     scripts = {f"{each.kind}: {each.sentence}": each.script for each in watch.findings}
@@ -635,7 +636,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Solve problems of each family by each solver: an example's time is not for the compiler."""
+    """Solve problems of each family, so that examples are timed without compilation."""
     for family in CANONICAL:
         dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
         for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:

@@ -46,7 +46,7 @@ FACTOR, ALLOWED = 10, Fraction(1, 10**12)
 The amount is relative to S = max(|optimum|, 1e-4 P(0)).
 """
 AT_MOST = 12
-"""Breakpoints of a path that are judged, evenly spread, with the points between them."""
+"""Maximum number of judged breakpoints, evenly spread, with points between them."""
 LAMBDA_MIN = 1e-6
 """Minimum lambda of a path, relative to the scale of its problem.
 
@@ -79,12 +79,12 @@ class Judged:
 
     @property
     def holds(self) -> bool:
-        """Return True if the reported gap holds."""
+        """True if the reported gap holds."""
         return self.excess <= FACTOR * Fraction(self.claim) + ALLOWED
 
 
 def drawn(seed: int, number: int) -> MarginProblem:
-    """Return an instance, always the same one for a seed and a number."""
+    """Return an instance, the same for every equal seed and number."""
     rng = np.random.default_rng([seed, number])
     kind = KINDS[int(rng.integers(len(KINDS)))]
     m, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
@@ -162,7 +162,7 @@ def primal_value(at: Definition, point: Point) -> Fraction:
 
 
 def followed(problem: MarginProblem, at: At) -> Trial:
-    """Return what is to be held against the claims of the path of an instance."""
+    """Return the complaints about the reported gaps of the path of an instance."""
     X = problem.X if not problem.kernel.given else np.ones((1, 1))
     unit = (
         float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target

@@ -41,7 +41,7 @@ from equimargin.solvers import RegularizationPath, regularization_path
 from oracles.rationals import rational
 
 SILENT = 1e-8
-"""A relative gap above this was to be announced."""
+"""Relative gap above which a path must report it."""
 EARLY = 0.02
 """Share of the paths that may stop early."""
 REGULAR, APART = 1e8, 1e-10
@@ -52,9 +52,9 @@ An early stop is a fault up to this condition and from this distance on.
 SHARES = (0.0, 1 / 3, 1 / 2)
 """Places on every segment at which the path is judged."""
 NEAR_0 = (1e-2, 1e-5, 1e-8)
-"""And on a last segment that leads to lambda = 0, at these shares of its upper end."""
+"""Further places on a last segment to lambda = 0, relative to its upper end."""
 LAMBDA_MIN = 1e-5
-"""Of a path, over the mean of K_ii and the largest target's inverse."""
+"""Minimum lambda of a path, times the largest target over the mean of K_ii."""
 KINDS = ("ranking", "classification", "regression")
 
 
@@ -131,7 +131,8 @@ def _kernel(rng: np.random.Generator) -> tuple[float, Kernel]:
     if which < 2:
         return 1.0, linear()
     if which == 2:
-        return 10.0 ** float(rng.integers(-4, 5)), linear()  # K from 1e-8 to 1e8
+        # K ranges from 1e-8 to 1e8.
+        return 10.0 ** float(rng.integers(-4, 5)), linear()
     return 1.0, [polynomial(2), rbf(1.0), rbf(0.01), rbf(20.0)][which - 3]
 
 
@@ -178,7 +179,8 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
         for v in (path.lambdas, path.w if explicit else path.betas, path.biases)
     )
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
-    if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
+    # The point is constant in lambda, so that lambda = 1 serves as well.
+    if len(lambdas) == 1 and lambdas[0] == 0:
         lambdas, biases = lambdas + 1, biases + path.level
     found: list[NDArray[Any]] = [np.zeros(0)]
     at: list[NDArray[Any]] = [np.zeros(0)]
@@ -321,7 +323,7 @@ def excused(path: RegularizationPath) -> bool:
 
 
 def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
-    """Return what came of an instance."""
+    """Return the result of an instance."""
     path = regularization_path(problem, lambda_min * unit(problem))
     gap, where = worst(path) if len(path) else (0.0, 0.0)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300)) if len(path) else np.inf
@@ -332,12 +334,12 @@ def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
 
 
 def judged(problem: MarginProblem, at: object) -> Trial:
-    """Return what is to be held against the path of an instance."""
+    """Return the complaints about the path of an instance."""
     return trial_of(followed(problem))
 
 
 def trial_of(found: Found) -> Trial:
-    """Return what is to be held against a path."""
+    """Return the complaints about a path."""
     silent = not found.gap <= SILENT
     said = [
         f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}, "
@@ -369,7 +371,7 @@ def unit(problem: MarginProblem) -> float:
 
 
 def checks(_: int) -> list[Check]:
-    """Return the check of each kind; rankings are five times as many as the others."""
+    """Return the check of each kind; there are five times as many rankings."""
     few = partial(at_most, EARLY, "stopped early")
     return [
         Check(

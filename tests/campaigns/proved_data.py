@@ -34,11 +34,11 @@ KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}
 """Suffix of a comparison's name, and its cost."""
 QUERIES = 20
-"""Queries of MQ2008 that are taken."""
+"""Number of the first queries of MQ2008 used."""
 LONGEST = 3600
-"""Time limit of one comparison, in seconds of the clock."""
+"""Time limit of one comparison, in seconds of wall time."""
 UNDECIDED = 4
-"""The exit status of a comparison of which a family stays open."""
+"""Exit status of a comparison with an undecided family."""
 
 
 def checks(_: int) -> Iterator[Check]:
@@ -118,7 +118,7 @@ def judged(program: Path, where: Path, command: list[str], at: object) -> Trial:
 
 
 def _judge(file: Path, program: Path, trial: Trial) -> None:
-    """Ask all checkers about a certificate, and enter its row and what is wrong."""
+    """Put a certificate to all checkers, and enter its row and faults."""
     started = _seconds()
     status, sentence = checker.verdict(str(file))
     python, started = _seconds() - started, _seconds()

@@ -135,7 +135,7 @@ def vector(values: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a number, a vector of the line, which has one entry, or another vector."""
+    """Return a number, a vector of the line (one entry), or another vector, for Coq."""
     size = np.shape(value)
     return (
         vector(value)
@@ -272,11 +272,12 @@ DEFINITIONS: dict[str, Definition] = {
     "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", "alpha xi"),
 }
 WITHOUT = {
-    "svm.hard.bias.as_printed": "a read-out of a solution: look_alikes.svm_hard_bias_as_printed_is_infeasible",
+    "svm.hard.bias.as_printed": "a read-out of a solution: "
+    "look_alikes.svm_hard_bias_as_printed_is_infeasible",
     "rank.l2.value.as_printed": "a read-out of a solution, with its value in "
     "look_alikes.rank_l2_value_as_printed_is_not_value",
 }
-"""Declarations that have no golden value, and why."""
+"""Declarations without golden value, with the reason."""
 WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberised_hinge")
 """Canonical families without a theorem: their evidence is numerical.
 
@@ -331,7 +332,11 @@ def golden(id: str, rng: np.random.Generator) -> str:
     words: dict[str, str] = {"C": numeral(C), "e": numeral(EPSILON)}
     data = f"let x := points {sequence(problem.X[:, 0])} : 'I_3 -> R^o in "
     if hasattr(problem.rows, "preferred"):
-        pairs: Any = reduced_pairs(problem) if id == "rank.reduced" else problem.rows  # type: ignore[arg-type]
+        pairs: Any = (
+            reduced_pairs(problem)  # type: ignore[arg-type]
+            if id == "rank.reduced"
+            else problem.rows
+        )
         data += f"let hi := {items(pairs.preferred)} in let lo := {items(pairs.other)} in "
         if "differences" in id:
             D = problem.X[pairs.preferred] - problem.X[pairs.other]
@@ -476,13 +481,13 @@ def write_golden(folder: Path) -> int:
 
 
 ONE_NORM = ("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm")
-"""The families of linear programs."""
+"""Families of linear programs."""
 VERIFIED = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2"),
     *("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2"),
     *ONE_NORM,
 )
-"""The families of which the proved checker reads certificates."""
+"""Families whose certificates the proved checker reads."""
 MUTATIONS = 3
 """Number of mutations of each certificate for Coq, with old and renewed digests.
 
@@ -495,7 +500,7 @@ def write_certificates(folder: Path) -> str:
 
     Return a sentence on the contents of the Coq file.
     """
-    # Only now, because it enters the families of the documents, whose formulations have
+    # Imported here: it registers the families of the documents, whose formulations have
     # no golden values.
     from campaigns.certificate_mutations import accepted, mutations, signed
     from campaigns.two_checkers import of_form
@@ -555,7 +560,7 @@ def certificates() -> dict[str, dict[str, Any]]:
 
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
-"""min 3 x1 + 4 x2 over the unit disc, whose optimum is -5."""
+"""Program min 3 x1 + 4 x2 over the unit disc; its optimum is -5."""
 
 
 def programs() -> dict[str, dict[str, Any]]:

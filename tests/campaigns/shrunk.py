@@ -28,13 +28,13 @@ BY_COMPARING = (
 
 
 def essence(complaint: str) -> str:
-    """Return a complaint without its figures, which change with the instance."""
+    """Return a complaint without its figures, as they depend on the instance."""
     head = complaint.strip().partition("(")[0].partition(":")[0].partition(",")[0]
     return " ".join(word for word in head.split() if not is_number(word))
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a figure."""
+    """Return True if a word is a figure."""
     try:
         float(word)
     except ValueError:
@@ -45,7 +45,7 @@ def is_number(word: str) -> bool:
 def script(
     problem: AnyProblem, sentences: Sequence[str], shown: Sequence[str] = BY_COMPARING
 ) -> str:
-    """Return a program that makes a problem bit for bit and runs some lines of Python on it."""
+    """Return a program that rebuilds a problem bit for bit and runs Python lines on it."""
     code = Code()
     made = (
         Instance.of(problem).expression(code)
@@ -82,7 +82,7 @@ def shrunk(
     file.parent.mkdir(parents=True, exist_ok=True)
 
     def said(each: AnyProblem) -> str:
-        """Return the same complaint about another instance, empty where there is none."""
+        """Return the equal complaint about another instance, or ""."""
         return next(
             (complaint for complaint in complaints(each) if essence(complaint) == wanted), ""
         )
@@ -93,7 +93,8 @@ def shrunk(
         before = Instance.of(problem)
         search = reduced(before, lambda instance: bool(said(instance.problem())), SECONDS)
         last = said(search.instance.problem()) or found[0]
-    except Exception as failure:  # a finding that cannot be made small is a finding all the same
+    # A failing case that cannot be minimised is still one.
+    except Exception as failure:
         return f"not made small: {type(failure).__name__}: {failure}"
     small = Shrunk(
         last, ComparisonRequest(patient=True), search.instance, of=before.size, shown=tuple(shown)

@@ -9,7 +9,7 @@ import ast
 
 
 def statements_by_line(text: str) -> dict[int, str]:
-    """Return the innermost statement of every line, on one line; of a compound one its header.
+    """Return the innermost statement of every line, or the header of a compound one.
 
     Parameters
     ----------
@@ -18,7 +18,8 @@ def statements_by_line(text: str) -> dict[int, str]:
     """
     lines = text.splitlines()
     statements = {number: line.strip() for number, line in enumerate(lines, 1)}
-    for node in ast.walk(ast.parse(text)):  # outer statements come first
+    # Outer statements come first.
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno

@@ -49,13 +49,19 @@ def checks(examples: int) -> Iterator[Check]:
     with library() as compiled, tempfile.TemporaryDirectory() as made:
         for name, document in certificates().items():
             judge = partial(judged, program, compiled, Path(made), examples)
-            yield Check(name, judge, lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
+            yield Check(
+                name,
+                judge,
+                lambda at, document=document: document,  # type: ignore[misc]
+                once,
+                LIMIT_SECONDS,
+            )
 
 
 def judged(
     program: Path, compiled: Path, folder: Path, examples: int, document: dict[str, Any], at: At
 ) -> Trial:
-    """Return how many changes of a certificate are accepted, and whether two checkers differ."""
+    """Return the number of accepted changes of a certificate, and disagreements."""
     rng = at.rng()
     changed = [
         one
@@ -88,7 +94,7 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
 def _coq(
     changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path
 ) -> Iterator[str]:
-    """Yield the reason why Coq's verdicts are not these."""
+    """Yield the reason if Coq's verdicts differ from these."""
     lemmas = (
         f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by "
         f"vm_compute. Qed."

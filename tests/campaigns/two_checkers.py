@@ -72,7 +72,7 @@ doubles.
 """
 SEPARATORS = re.compile(r"([\[\]{}:,])")
 DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
-"""A number with a point or an exponent, between separators of a JSON text without spaces."""
+"""Number with point or exponent, between separators of a JSON text without spaces."""
 
 OTHER_VALUES: list[Any] = json.loads(
     '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", '
@@ -103,7 +103,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         (f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9)))
         for problem in problems
     ]
-    # doubles are closer below each than above
+    # Doubles are closer below each number than above.
     powers = classification([[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0)
     made.append(("svm.soft, powers of two", certificate(solve(powers, tol=1e-9))))
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
@@ -126,7 +126,7 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
     Some have a constant added to the kernel.
     """
     made = []
-    # Of 8 points the proved checker computes the kernel's matrix; of 32 it expands
+    # For 8 points the proved checker computes the kernel's matrix; for 32 it expands
     # functions of more than a few points in the features.
     for family, (degree, n) in product(VERIFIED, ((3, 8), (2, 32))):
         kernel: Kernel = polynomial(degree, 0.5, 1.0)
@@ -141,7 +141,7 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
 def radials() -> list[tuple[str, dict[str, Any]]]:
     """Return certificates of every family by an RBF kernel, also of equal points.
 
-    Some have a constant added to the kernel; on equal points a ray cancels.
+    Some have a constant added to the kernel; in a ray equal points cancel.
     """
     made = []
     for family in VERIFIED:
@@ -294,7 +294,7 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
 
 
 def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
-    """Return how often the two checkers agree on changes of a certificate, and the differences."""
+    """Return the agreements of the two checkers on changes, and the differences."""
     trial, rng = Trial(), at.rng()
     changes = [(UNCHANGED, json.dumps(document).encode())]
     mutated = [

@@ -70,9 +70,9 @@ THE_SAME: dict[str, str] = {
     "svm.huberised_hinge.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.huberised_hinge.slacks: another sign in 1 + d.width - z": A_SQUARE,
 }
-"""Changes after which the problem is the same one, by id and change, with the reason."""
+"""Changes that leave the problem equal, by id and change, with the reason."""
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
-"""Functions of cvxpy that are exchanged for another one."""
+"""Functions of cvxpy, and their replacements."""
 
 LIMIT_SECONDS = 3600.0
 """CPU seconds of all changes of a problem."""
@@ -82,21 +82,21 @@ STATEMENTS = ("minimize", "maximize")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a declaring function: what it is, and the function."""
+    """Change of a declaring function: its name, and the changed function."""
 
     name: str
     function: Callable[[Any], Any]
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of every printed problem."""
+    """Yield the check of every published problem."""
     for entry in REGISTRY.values():
         if FAMILIES[entry.family].is_canonical and not entry.control:
             yield Check(entry.id, judged, partial(drawn, entry), once, LIMIT_SECONDS)
 
 
 def drawn(entry: Formulation, at: object) -> Formulation:
-    """Return the formulation: its problems are always the same."""
+    """Return the formulation; its problems do not depend on a seed."""
     return entry
 
 
@@ -199,7 +199,7 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
 
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
-    """Return the way in which a change is noticed; empty where it is not."""
+    """Return the reason that detects a change, or ""."""
     changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
         try:
@@ -208,7 +208,8 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
             if "rules of convex programs" not in str(reason):
                 raise
             return "refused as not convex"
-        except KeyError:  # an unknown or a multiplier that is needed by the map to a point
+        # A variable or a multiplier for the map to a point is missing.
+        except KeyError:
             return "refused, a part is missing"
         if (
             judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement
@@ -316,7 +317,10 @@ def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]
             lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop()),
         )
         for i, keyword in enumerate(node.keywords):
-            yield f"no {keyword.arg}", lambda copied, i=i: copied.keywords.pop(i)  # type: ignore[misc]
+            yield (
+                f"no {keyword.arg}",
+                lambda copied, i=i: copied.keywords.pop(i),  # type: ignore[misc]
+            )
     name = called.removeprefix("cp.")
     if name in OTHER_FUNCTIONS:
         yield (

@@ -1,4 +1,4 @@
-"""Arrays of NPZ archives: as numpy reads them, and nothing that a small file only claims."""
+"""Arrays of NPZ archives: read as by numpy, except sizes that a small file claims."""
 
 from __future__ import annotations
 

@@ -182,8 +182,9 @@ def test_an_argument_of_a_wrong_type_is_named(
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(), st.text(max_size=5), st.binary(max_size=3), st.dates(),
-    st.datetimes(), st.timedeltas(), st.fractions(), st.decimals(), st.just(len), st.just(linear()), st.sampled_from(SIGNS),
+    st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(),
+    st.text(max_size=5), st.binary(max_size=3), st.dates(), st.datetimes(), st.timedeltas(),
+    st.fractions(), st.decimals(), st.just(len), st.just(linear()), st.sampled_from(SIGNS),
 )  # fmt: skip
 ANYTHING = st.one_of(
     SCALARS,
@@ -320,10 +321,12 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
     assert (
         given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
-    )  # its columns are points
+        # Its columns are points.
+    )
     assert (
         classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
-    )  # pyarrow's columns are the values
+        # pyarrow's columns are the values.
+    )
 
 
 COLUMN_NAMES = st.one_of(

@@ -72,9 +72,9 @@ WITHOUT_MULTIPLIERS = {
     *("ord.hard.neighbours", "ord.hard.rank_hard"),
     *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
 }
-"""Right formulations whose points have a function only."""
+"""Correct formulations whose points have no multipliers."""
 MISREAD = "rank.l2.value.as_printed"
-"""The control that declares the right problem and misprints its value."""
+"""Control that declares the right problem and misprints its value."""
 WEIGHTS: dict[str, list[float]] = {
     "ones": [],
     "positive": [0.5, 1.7, 1.0],
@@ -102,7 +102,8 @@ def problem_of(
     if factors is not None and weights == "one infinite":
         factors[np.argmax(score)] = np.inf
         if "delta" in FAMILIES[family].settings:
-            factors = np.where(np.isinf(factors), 1.0, factors)  # this loss has no hard rows
+            # This loss has no hard rows.
+            factors = np.where(np.isinf(factors), 1.0, factors)
     y = {
         "classification": np.where(score > 0.4, 1.0, -1.0),
         "regression": score,
@@ -120,7 +121,8 @@ def problem_of(
         return replace(problem, weights=np.concatenate([factors, factors[::-1]]))
     if task != "ranking":
         return problem
-    rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
+    # No public argument sets the weights of pairs.
+    rows = LabelledPairs(y, None).listed()
     factors = np.resize(WEIGHTS[weights], rows.p)
     if weights == "one infinite":
         factors[np.argmax(score[rows.preferred] - score[rows.other])] = np.inf
@@ -237,15 +239,18 @@ def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, 
         assert printed.objective == pytest.approx(float(d.objective.args[0].value), rel=1e-10)
         for name, violation in printed.violations.items():
             size = np.maximum(np.atleast_1d(violation), 0.0)
-            if name not in d.constraints:  # about rows that this problem does not have
+            # The violation is of rows that this problem does not have.
+            if name not in d.constraints:
                 assert size.size == 0
                 continue
             expected = np.atleast_1d(d.constraints[name].violation())
             if size.shape == expected.shape:
                 assert size == pytest.approx(expected, rel=1e-10, abs=1e-12), name
-            elif d.canonical.p <= ALL_SUBSETS:  # the worst of them is printed for all
+            # The maximum is printed for all constraints.
+            elif d.canonical.p <= ALL_SUBSETS:
                 assert size.max() == pytest.approx(expected.max(), rel=1e-10, abs=1e-12), name
-            else:  # and some of them are declared
+            else:
+                # Some of the constraints are declared.
                 assert size.max() >= expected.max() - 1e-10, name
 
 
@@ -328,7 +333,7 @@ def test_every_constraint_is_printed_but_those_that_only_name_things(id: str) ->
 @every_right_form
 def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -> None:
     """Solved again after the change, it has the value of a problem declared at that cost."""
-    # with more pairs the declared subsets are those of one cost
+    # With more pairs the declared subsets are those of one cost.
     n = 5 if id == "rank.oneslack" else 12
     d, fresh = declared(id, kernel, C=0.02, n=n), declared(id, kernel, C=0.08, n=n)
     if REGISTRY[id].family in HARD:
@@ -351,7 +356,7 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
 def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(
     id: str, kernel: Kernel
 ) -> None:
-    """Also once its parameter has moved on."""
+    """This holds after a further change of its parameter too."""
     n = 5 if id == "rank.oneslack" else 12
     d = declared(id, kernel, C=0.02, n=n)
     if not d.parameters:
@@ -401,7 +406,7 @@ def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
 
 
 def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
-    """At 1/C = 0 its own value is the hard problem's optimum."""
+    """At 1/C = 0 its value is the hard problem's optimum."""
     d = declare("rank.l2.dual", ranking([[1.0], [-1.0], [2.0]], [1, 0, 2], loss="squared_hinge"))
     d.parameters["1/C"].value = 0.0
     assert d.canonical.family == "rank.hard"
@@ -456,14 +461,19 @@ def test_the_subsets_of_one_cost_have_no_parameter() -> None:
 def test_constraints_may_be_changed_between_solves() -> None:
     d = declared("svm.soft.primal", linear())
     right, problem = solve_declaration(d), d.problem
-    assert d.problem is problem  # cvxpy keeps what it compiled with the object
+    # cvxpy caches its compiled form with the object.
+    assert d.problem is problem
     family = [
         examine(d.canonical, solve_declaration(declare(id, d.canonical)))
         for id in same_family(d.id, d.canonical)
     ]
     d.constraints["no bias"] = d.variables["b"] == 0
     held = solve_declaration(d)
-    assert abs(float(held.values["b"])) < 1e-6 < abs(float(right.values["b"]))  # type: ignore[index]
+    assert (
+        abs(float(held.values["b"]))  # type: ignore[index]
+        < 1e-6
+        < abs(float(right.values["b"]))  # type: ignore[index]
+    )
     assert held.objective > 1.0001 * right.objective
     assert held.reading is not None
     assert set(held.reading.violations) == set(d.constraints)
@@ -491,7 +501,7 @@ def test_an_id_is_registered_once() -> None:
 
 
 def test_a_constraint_without_a_variable_is_refused() -> None:
-    """It is true or false, and would be left out without a word."""
+    """It is true or false, and would be excluded silently."""
     x = cp.Variable(name="x")
     with pytest.raises(
         ValueError,
@@ -526,7 +536,8 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
         assert id.endswith("margin")
         return
     point = answer.point
-    if backend == "HIGHS" and point is None:  # its quadratic solver gives up now and then
+    # Its quadratic solver fails now and then.
+    if backend == "HIGHS" and point is None:
         pytest.skip(answer.reason)
     assert point is not None
     assert (point.multipliers is None) == (id in WITHOUT_MULTIPLIERS)
@@ -552,7 +563,7 @@ def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) ->
 def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
     family = REGISTRY[id].family
     problem = problem_of(family, kernel)
-    # which differs where a point had better vote for the class that it is not of
+    # The value differs where a vote for another class is better for a point.
     if id == "svm.onenorm.free":
         problem = one_norm_classification(*classes_with_outliers(), 10.0, kernel)
     evidence = right_answers(problem)
@@ -610,7 +621,7 @@ def test_too_many_points_are_refused() -> None:
 
 
 def test_too_many_rows_and_points_together_are_refused() -> None:
-    """Of 2,000 points 10,000 pairs are declared, not one more."""
+    """With 2,000 points 10,000 pairs are declared, not 10,001."""
     pairs = [(i, j) for i in range(1000, 1006) for j in range(2000) if i != j][:10_001]
     entry = REGISTRY["rank.l1.dual"]
     assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs[:10_000])) is None

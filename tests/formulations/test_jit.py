@@ -1,4 +1,4 @@
-"""Compiled kernels: kept, never stale, and optional."""
+"""Compiled kernels: cached, never outdated, and optional."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def test_without_a_writable_directory_kernels_are_compiled_anew(
     kernels: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    home.touch()  # a file stops root, too
+    # A file stops root, too.
+    home.touch()
     assert call(kernels.parent, HOME=str(home)) == "20 compiled"
 
 
@@ -126,7 +127,7 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     assert (
         call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
     )
-    # compiled after the code of the first has been read
+    # The second kernel is compiled after the code of the first has been read.
     another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"
     assert (
         call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path))
@@ -172,8 +173,10 @@ def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(
 
     kernel: Any = jit.brief(squared)
     entries = int(jit.ENTRIES_PER_BYTE * len(squared.__code__.co_code)) // 4 * 2 + 2
-    for signatures in (0, 1):  # the second call is one for which compiling is worth while
-        shares = np.full(1, 1e200)  # its square is beyond float64, and no code warns of it
+    # At the second call compilation pays off.
+    for signatures in (0, 1):
+        # The square overflows, and no code warns of it.
+        shares = np.full(1, 1e200)
         assert kernel((np.ones(entries // 2), np.ones(entries // 2)), shares) == entries // 2
         assert (shares[0], len(kernel.signatures)) == (np.inf, signatures)
 
@@ -324,7 +327,8 @@ cache_directory().touch()
 print(twice(0))
 """
     assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
-    assert list(kernels.rglob("*.nb?")) == []  # not beside the sources either
+    # The folder of the sources has no cache either.
+    assert list(kernels.rglob("*.nb?")) == []
 
 
 def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
@@ -338,7 +342,7 @@ def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of it the interrupt is lost, or the compiler loses its way."""
+    """During compilation the interrupt is lost, or the compiler fails."""
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
 
     def successor(x: int) -> int:
@@ -409,7 +413,7 @@ for seconds in (0.5, 1.0, 1.5):
         print("heard")
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    # a parent may ignore interrupts
+    # A parent may ignore interrupts.
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     answer = subprocess.run(
         [sys.executable, "-c", reset + code],
@@ -467,7 +471,7 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield the folder of a kernel cache of its own."""
+    """Yield the folder of a separate kernel cache."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
     jit.cache_directory.cache_clear()
     yield tmp_path / "equimargin"
@@ -486,7 +490,7 @@ def test_cache_directory_is_made_for_its_user_alone(cache: Path, mask: int) -> N
 
 @pytest.mark.parametrize("mode", [0o775, 0o702])
 def test_cache_directory_that_others_can_write_is_kept_to_its_user(cache: Path, mode: int) -> None:
-    """As folders of an umask of 002 are."""
+    """Folders of an umask of 002 are of this kind."""
     cache.mkdir()
     cache.chmod(mode)
     assert jit.cache_directory() is not None
@@ -498,7 +502,7 @@ def test_cache_directory_that_others_go_on_writing_is_refused(
 ) -> None:
     cache.mkdir()
     cache.chmod(0o770)
-    # as on a file system without permissions
+    # A file system without permissions behaves like this.
     monkeypatch.setattr(Path, "chmod", lambda *arguments: None)
     with pytest.raises(
         PermissionError,

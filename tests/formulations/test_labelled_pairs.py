@@ -106,7 +106,8 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         line, same = slacks.along(h), one_by_one.along(h)
         assert line.slope(phi, 0.3) == pytest.approx(same.slope(phi, 0.3), abs=1e-9)
         assert line.curvature(phi, 0.3) == pytest.approx(same.curvature(phi, 0.3), abs=1e-9)
-        moved = line.to(0.3).expanded(phi)  # no margin at a kink, where curvatures differ by choice
+        # No margin is at a kink, where the curvature is a choice.
+        moved = line.to(0.3).expanded(phi)
         D = same.to(0.3).expanded(phi).D
         assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
         assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
@@ -297,7 +298,7 @@ def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: i
 
 
 def test_a_bound_says_no_to_multipliers_of_another_cost() -> None:
-    """Those of a larger C are cut down to the box before anything is proven of them."""
+    """Multipliers of a larger C are truncated to the box before a bound is computed."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 9, 30).astype(float)
     problem = ranking(X, y, None, 0.1)
@@ -357,7 +358,8 @@ def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
     assert solution.interval.relative_width < 1.1e-6
     dual, w = as_a(PairMultipliers, solution.dual), present(solution.w)
     pull = dual.pull()
-    assert np.sum((w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
+    # This is a part of the gap.
+    assert np.sum((w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size
     f = X @ w
     for i in rng.integers(0, m, 20):
         same = query == query[i]
@@ -379,7 +381,7 @@ def test_a_limit_of_time_leaves_a_proven_point() -> None:
 
 
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat any number of pairs as too many to be looked at one by one."""
+    """Treat any number of pairs as implicit."""
     monkeypatch.setattr(labelled_pairs, "MANY", -1)
 
 
@@ -396,7 +398,8 @@ def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(
     X = np.column_stack([rng.normal(size=40), np.full(40, offset)])
     for loss in ("hinge", "squared_hinge"):
         problem = ranking(X, rng.integers(0, 5, 40), None, 1.0, loss=loss)
-        value = problem.p * 1.0  # f = 0, up to a constant
+        # f = 0, up to a constant.
+        value = problem.p * 1.0
         for way in (interval, inner_interval):
             found = way(problem, Point(w=np.array([0.0, 1.0])))
             assert (
@@ -419,7 +422,7 @@ def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch)
 def test_coefficients_of_equal_points_are_put_together_with_their_rounding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two points, each given many times: the exact L of the implicit multipliers is the oracle."""
+    """Two points, each repeated: the exact L of the implicit multipliers is the oracle."""
     many(monkeypatch)
     rng = np.random.default_rng(0)
     X = np.array([[1.0, 2.0], [2.0, 1.0]])[rng.integers(0, 2, 400)]
@@ -494,7 +497,7 @@ def test_pairs_that_must_be_met_are_swept_over(
 
 
 def test_pairs_that_must_be_met_are_never_listed() -> None:
-    """2e12 of them, of which a function and the multipliers of two pairs prove the optimum."""
+    """There are 2e12 pairs; a function and multipliers of two pairs prove the optimum."""
     n = 2_000_000
     x = np.repeat([0.0, 1.0], n // 2)
     problem = ranking(x[:, None], x, None, np.inf)
@@ -563,7 +566,7 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
         assert (none.lower, none.upper) == (0.0, 0.0)
 
 
-# What sums are made of.
+# Terms of the sums.
 
 
 @pytest.mark.parametrize(
@@ -588,7 +591,7 @@ def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
     ids=["squared hinge", "narrow", "wide"],
 )
 def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Loss) -> None:
-    """Not on a kink, neither row by row nor all at once."""
+    """It is not curved at a kink, neither row by row nor for all rows."""
     u = np.arange(-4.0, 4.0, 0.125)
     rises = phi.derivative(u + 0.0625) - phi.derivative(u - 0.0625)
     curved = rises == phi.slope * 0.125

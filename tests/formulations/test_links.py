@@ -49,7 +49,7 @@ KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
 EQUIVALENCES = [link for link in links.LINKS if isinstance(link, Equivalence)]
 RELAXATIONS = [link for link in links.LINKS if isinstance(link, Relaxation)]
 UNLINKED = "svm.huberised_hinge"
-"""The family without a theorem, and so without links."""
+"""Family without a theorem, and so without links."""
 COUNTEREXAMPLES = [link for link in links.LINKS if isinstance(link, NotEquivalent)]
 
 
@@ -162,7 +162,7 @@ def map_errors(link: Equivalence, problem: Problem) -> dict[str, float]:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("link", EQUIVALENCES, ids=name)
 def test_optima_map_to_optima(link: Equivalence, kernel: str) -> None:
-    """On two instances a link here; the benchmark runs fifty and prints the table."""
+    """Two instances per link; the benchmark runs fifty and prints the table."""
     checked = 0
     for seed in range(4):
         problem = instance(REGISTRY[link.a].family, KERNELS[kernel], seed)
@@ -202,7 +202,7 @@ def test_fifty_instances_of_every_link() -> None:
     "link", [link for link in EQUIVALENCES if isinstance(link, StrongEquivalence)], ids=name
 )
 def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: str) -> None:
-    """Feasible maps to feasible and the values are equal, without solving anything."""
+    """Feasible maps to feasible and the values are equal, without a solver."""
     rng = np.random.default_rng(3)
     for seed in range(5):
         problem = instance(REGISTRY[link.a].family, KERNELS[kernel], seed, n=6)
@@ -272,7 +272,7 @@ def test_strict_complementarity_fails() -> None:
     point = as_a(Point, answer.point)
     slack = -problem.slack(problem.X @ point.w, present(point.b))
     alpha = as_a(np.ndarray, point.alpha)
-    # an interior point comes as near as the root of its accuracy
+    # The distance of an interior point is the root of its residual.
     assert np.maximum(alpha, slack).min() <= 1e-4
 
 
@@ -288,7 +288,7 @@ def test_strict_complementarity_fails() -> None:
     ],
 )
 def test_hypothesis_finds_a_counterexample_itself(a: str, b: str, kernel: Any) -> None:
-    """Small integer points with integer labels: somewhere the optima differ."""
+    """Small integer points with integer labels: some optima differ."""
     points = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=2, max_size=4)
 
     def differ(rows: list[tuple[int, int]]) -> bool:

@@ -225,7 +225,12 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
             "delta must be a number from",
         ),
         (
-            lambda: classification(X, Y, loss="huberised_hinge", delta="wide"),  # type: ignore[arg-type]
+            lambda: classification(
+                X,
+                Y,
+                loss="huberised_hinge",
+                delta="wide",  # type: ignore[arg-type]
+            ),
             "delta must be a number from",
         ),
         (lambda: classification(X, Y, delta=0.5), "no other loss has one"),

@@ -491,13 +491,17 @@ def test_sparse_features_are_copied_too() -> None:
         ),
         (
             Point(beta=np.ones((24, 1))),
-            r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)",
+            r"the point's beta must be a coefficient .* of shape \(24,\), and is of "
+            r"shape \(24, 1\)",
         ),
         (
             Point(w=np.ones(3)),
             "a point of this svm.soft problem has no w: its parts are beta, b, alpha",
         ),
-        (Point(alpha=["a"] * 24), "the point's alpha must hold numbers, not 'a' at row 0"),  # type: ignore[arg-type]
+        (
+            Point(alpha=["a"] * 24),  # type: ignore[arg-type]
+            "the point's alpha must hold numbers, not 'a' at row 0",
+        ),
         (
             Point(beta=np.ones(24), b=[1.0, 2.0]),
             r"the point's b must be a number, of shape \(\), and is of shape \(2,\)",

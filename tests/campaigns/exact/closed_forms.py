@@ -45,13 +45,13 @@ More than twice the places of the smallest square of a float difference times th
 smallest gamma.
 """
 SMALLEST_EXPONENT = 5000
-"""exp(-x) of a larger x is only known to be within 0 and 2^-7000."""
+"""Largest x with an accurate exp(-x); beyond it lies within 0 and 2^-7000."""
 
 Cost = Fraction | None
 """None is infinite."""
 Matrix = list[list[Fraction]]
 Found = tuple[Cost, list[Fraction]]
-"""An optimum, None for infinity, and multipliers that attain it."""
+"""Optimum, None for infinity, and multipliers that attain it."""
 ZERO = Fraction(0)
 
 
@@ -59,7 +59,7 @@ ZERO = Fraction(0)
 class ClosedForm:
     """Bounds lower <= optimum <= upper, equal except for an RBF kernel; None is infinity.
 
-    alpha : (p,) multipliers that attain one of them.
+    The multipliers `alpha`, shape (p,), attain one of them.
     """
 
     lower: Cost
@@ -256,7 +256,7 @@ def _both(problem: MarginProblem, r: int, q: int) -> tuple[Cost, Fraction]:
 
 
 def _one_multiplier(t: Fraction, D: Fraction, c: Cost, ridge: Fraction) -> Found:
-    """max t a - 1/2 (D + ridge) a^2 over 0 <= a <= c."""
+    """Solve max t a - 1/2 (D + ridge) a^2 over 0 <= a <= c."""
     q = D + ridge
     if t <= 0 or c == 0:
         return ZERO, [ZERO]
@@ -281,7 +281,8 @@ def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
             return (a[0] + a[1]) - (
                 H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2
             ) / 2, a
-    return None, [ZERO, ZERO]  # without an optimum the multipliers grow without end
+    # Without an optimum the multipliers grow indefinitely.
+    return None, [ZERO, ZERO]
 
 
 def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> list[Fraction] | None:

@@ -46,7 +46,7 @@ FALL = Fraction(1, 2**20)
 On a smooth piece it decreases by 2^-40.
 """
 RIGHT = Fraction(1, 2**30)
-"""The error of a difference at the smaller step, at most, relative to 1 + the derivative."""
+"""Maximum error of a difference at the smaller step, over 1 + the derivative."""
 
 Vector = Sequence[Fraction]
 

@@ -18,9 +18,9 @@ from places import SHARED
 FOLDER = SHARED / "maros-meszaros"
 """Folder of the files, if a checkout has them."""
 INFINITE = 1e19
-"""Bounds of this size mean that there is none."""
+"""Size from which on a number denotes the absence of a bound."""
 NOT_CONVEX = "VALUES"
-"""The one problem of the set whose P is not positive semidefinite."""
+"""The only problem of the set with an indefinite P."""
 
 
 def problem(path: Path) -> Program:

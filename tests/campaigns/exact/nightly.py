@@ -68,11 +68,11 @@ FAMILIES = (
     ),
 )
 LARGE_ONE_IN = 10
-"""Instances of which one has up to 30 points, and the others have up to 8."""
+"""Reciprocal share of the instances with up to 30 points; others have up to 8."""
 POINTS = 10
-"""Random points an instance."""
+"""Random points per instance."""
 TIME_LIMIT = 5.0
-"""Seconds a float solver."""
+"""Time limit of a float solver, in seconds."""
 FAR = Fraction(10**6)
 """Distance of the tried bias where there is no end."""
 
@@ -172,7 +172,8 @@ class Definition:
                 for j in range(self.m)
                 if y and query[i] == query[j] and y[i] > y[j]
             ]
-            if not y:  # preferences that were given one by one
+            # The preferences are explicit.
+            if not y:
                 pairs = list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True))
             self.rows, self.t, self.s = (
                 [{i: 1, j: -1} for i, j in pairs],
@@ -461,7 +462,8 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     lower, b = at.dual(fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
         return lower, at.primal(fractions(problem.gram.merged(point.beta)), b)
-    if point.w is None:  # what is judged then is the rounded w of beta
+    # The rounded w of beta is judged then.
+    if point.w is None:
         return lower, None
     w, Z = fractions(point.w), [fractions(row) for row in dense(problem.explicit.stored)]
     f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]

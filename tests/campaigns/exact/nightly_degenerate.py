@@ -40,15 +40,14 @@ NEAR = 1e-6
 CONDITION = 1e-8
 """Maximum violation of the conditions of an optimum, relative to the sums in them."""
 SURE = 1e-7
-"""The probability that stands for 0 in couplings: they say so."""
+"""Probability that replaces 0 in couplings, as documented there."""
 TIME_LIMIT = 10.0
-"""Seconds an answer."""
+"""Time limit of an answer, in seconds."""
 UNDECIDED = "nothing is wrong, but too few answers agree"
 """Message for an instance whose backends fail at optima close to 0; counted."""
 
 
-# What is wrong with the answer to an instance, in a sentence; nothing where it is
-# right.
+# Each function returns the fault in the answer to an instance as text, or "".
 
 
 def general_machine(rng: np.random.Generator) -> str:
@@ -225,7 +224,7 @@ def precision(rng: np.random.Generator) -> str:
     """
     R, N = int(rng.integers(1, 6)), int(rng.integers(0, 7))
     Q = [0, R * N, int(rng.integers(R * N + 1))][int(rng.integers(3))]
-    # with Q documents and more their number does not matter
+    # From Q documents on their number has no effect.
     given = None if Q <= N and rng.integers(2) else N
     found, least = average_precision_least(R, Q, given), least_precision(R, Q, N)
     if abs(Fraction(found) - least) > Fraction(R + 1, 2**52):

@@ -26,7 +26,7 @@ from oracles.left_out import mistakes
 COSTS = 3
 """Number of costs at which an instance is evaluated."""
 POINTS = 12
-"""Points of the largest instance whose points are left out; paths have twice as many."""
+"""Points of the largest leave-one-out instance; paths have twice as many."""
 
 
 def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:

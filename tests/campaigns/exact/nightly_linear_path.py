@@ -60,9 +60,9 @@ It increases in proportion to 1 / lambda, because the entries of B'u cancel, and
 rounding error counts against lambda.
 """
 NOTHING = 1e-12
-"""Difference, over the sum of slacks of x = 0, that counts as none: an optimum may be 0."""
+"""Difference, over the sum of slacks of x = 0, that counts as 0: an optimum may be 0."""
 LARGEST = {"rvm": 16, "rank.onenorm": 14, "svm.onenorm": 32, "svm.nobias_onenorm": 32}
-"""The largest number of points of an instance of each family."""
+"""Maximum number of points of an instance of each family."""
 NEARLY_SINGULAR = (1e-13, 1e-8)
 """Range of eigenvalues of K, relative to the largest, that make K nearly singular.
 
@@ -78,7 +78,7 @@ EXCUSED = 0.03
 SMALLEST = 1e-5
 """Lambda over the mean of K_ii at which the other paths end."""
 IMPRECISE = f"not within {WITHIN:g}"
-"""The word for a path with a mistake."""
+"""Word for a path with a mistake."""
 
 
 # Drawing.
@@ -223,7 +223,7 @@ class Found:
     pieces : int
         Number of pieces.
     excused : bool
-        True if float64 may be insufficient for the path.
+        True if the path is so degenerate that float64 may be insufficient.
     worst : float
         Worst relative difference from the optimum.
     by_exact : int
@@ -259,7 +259,8 @@ def examined(problem: OneNormProblem, lambda_min: float) -> Found:
         found.mistakes.append("its lambdas do not fall")
     program, ends = Program(problem), np.concatenate([[2 * path.lambdas[0] or 1.0], path.lambdas])
     for t in range(len(path)):
-        low = max(ends[t + 1], ends[t] * 1e-3)  # 0 is no lambda to ask for
+        # No point exists at lambda = 0.
+        low = max(ends[t + 1], ends[t] * 1e-3)
         high = max(ends[t] * (1 - 1e-12), low)
         for lam in (high, (high + low) / 2, low):
             said = _judged(path, program, t, float(lam), found)
@@ -379,14 +380,14 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
 
 
 def followed(problem: OneNormProblem, number: int) -> Found:
-    """Return what came of an instance; every other path goes on to lambda = 0."""
+    """Return the result of an instance; every other path goes on to lambda = 0."""
     return examined(
         problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean())
     )
 
 
 def judged(problem: OneNormProblem, at: At) -> Trial:
-    """Return what is to be held against the path of an instance."""
+    """Return the complaints about the path of an instance."""
     found = followed(problem, at.number)
     said = [*found.silent, *([] if found.excused else found.mistakes)]
     counts = Counter(

@@ -72,7 +72,7 @@ def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
 
 
 def judged(case: tuple[Program, bool], at: object) -> Trial:
-    """Decide a program, and judge the decision; by a solver in floats too if the case says so."""
+    """Decide a program, and judge the decision; by a float solver too if requested."""
     program, ask_floats = case
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
@@ -109,7 +109,7 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
 def pivots_agree(program: Program, outcome: Outcome) -> bool:
     """Return True if pivots from a face unrelated to the optimum end in it or in a ray.
 
-    A run out of time counts as agreement.
+    A timeout counts as agreement.
     """
     rng = np.random.default_rng(program.n)
     x, y, z, s = (
@@ -207,7 +207,7 @@ def table(M: Matrix) -> Array:
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of each kind, and of the Maros-Meszaros problems where their files are."""
+    """Yield the check of each kind, and of the Maros-Meszaros problems if present."""
     for kind, make in enumerate((*KINDS, *HARD)):
         yield Check(make.__name__, judged, partial(drawn, kind))
     if maros_meszaros.FOLDER.is_dir():

@@ -33,7 +33,7 @@ from equimargin.solvers.exact.sensitivity import (
 )
 
 LARGEST = 10
-"""Points of the largest instance: every difference is an optimum that is found from nothing."""
+"""Size of the largest instance, in points: each difference needs a new optimum."""
 
 
 def instance(family: str, number: Sequence[int]) -> MarginProblem | None:
@@ -76,7 +76,7 @@ def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensiti
 
 
 def judged(problem: MarginProblem | None, number: Sequence[int]) -> Trial:
-    """Return the complaints of differences of exact optima, and of functions near the optimum."""
+    """Return the complaints by differences of exact optima and near-optimal functions."""
     if problem is None:
         return Trial(counts=Counter(["left out"]))
     found, said = derived(problem, number)
@@ -94,7 +94,9 @@ def checks(_: int) -> Iterator[Check]:
             yield Check(
                 family,
                 judged,
-                lambda at, family=family, place=place: instance(family, at._replace(place=place)),  # type: ignore[misc]
+                lambda at, family=family, place=place: instance(  # type: ignore[misc]
+                    family, at._replace(place=place)
+                ),
             )
 
 

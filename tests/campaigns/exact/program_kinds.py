@@ -66,7 +66,7 @@ def squares(size: int, of: int, weight: float = 1.0) -> Array:
 
 
 def svm(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2 + C 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0."""
+    """Draw min 1/2 |w|^2 + C 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0."""
     X, y = points(rng, m, d, data)
     n, slack = d + 1 + m, np.full(m, cost(rng, data))
     margins = np.column_stack([-y[:, None] * X, -y, -np.eye(m)])
@@ -91,7 +91,7 @@ def svm_dual(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def hard_margin(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2  s.t.  y_i (w'x_i + b) >= 1, separable or not."""
+    """Draw min 1/2 |w|^2  s.t.  y_i (w'x_i + b) >= 1, separable or not."""
     X, y = points(rng, m, d, data)
     y = np.where(X @ rng.normal(size=d) + 0.1 > 0, 1.0, -1.0) if rng.random() < 0.6 else y
     return made(
@@ -100,7 +100,7 @@ def hard_margin(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2 - rho + 1'xi / (nu m)  s.t.  w'x_i >= rho - xi_i,  xi >= 0."""
+    """Draw min 1/2 |w|^2 - rho + 1'xi / (nu m)  s.t.  w'x_i >= rho - xi_i,  xi >= 0."""
     X, _ = points(rng, m, d, data)
     n, nu = d + 1 + m, float(rng.choice([0.25, 0.5, 1]))
     G = np.vstack([np.column_stack([-X, np.ones(m), -np.eye(m)]), at_least_0(n, range(d + 1, n))])
@@ -113,7 +113,7 @@ def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min |r|^2 + lambda 1'(u + v)  s.t.  r = X (u - v) - t,  u, v >= 0."""
+    """Draw min |r|^2 + lambda 1'(u + v)  s.t.  r = X (u - v) - t,  u, v >= 0."""
     X, _ = points(rng, m, d, data)
     n, t = m + 2 * d, rng.integers(-3, 4, m).astype(np.float64)
     q = np.append(np.zeros(m), np.full(2 * d, float(rng.choice([0.5, 1, 3]))))
@@ -128,7 +128,7 @@ def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def quantile(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min tau 1'u + (1 - tau) 1'v  s.t.  X w + u - v = t,  u, v >= 0."""
+    """Draw min tau 1'u + (1 - tau) 1'v  s.t.  X w + u - v = t,  u, v >= 0."""
     X, _ = points(rng, m, d, data)
     n, tau = d + 2 * m, float(rng.choice([0.25, 0.5, 0.75]))
     q = np.concatenate([np.zeros(d), np.full(m, tau), np.full(m, 1 - tau)])
@@ -137,7 +137,7 @@ def quantile(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def one_norm_svm(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min |w|_1 + 2 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0, with w = u - v."""
+    """Draw min |w|_1 + 2 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0, w = u - v."""
     X, y = points(rng, m, d, data)
     n, Z = 2 * d + 1 + m, y[:, None] * X
     signed = np.vstack([at_least_0(n, range(2 * d)), at_least_0(n, range(2 * d + 1, n))])
@@ -161,7 +161,7 @@ def least_squares(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def no_strict_complementarity(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |B (x - x0)|^2  s.t.  x >= 0, for an x0 >= 0: all multipliers are 0."""
+    """Draw min 1/2 |B (x - x0)|^2  s.t.  x >= 0, x0 >= 0: all multipliers are 0."""
     B, x0 = rng.integers(-2, 3, (max(1, d // 2), m)).astype(np.float64), rng.integers(0, 3, m)
     return made(B.T @ B, -B.T @ B @ x0, G=at_least_0(m), h=np.zeros(m))
 
@@ -193,7 +193,7 @@ KINDS: tuple[Callable[[Rng, int, int, str], Program], ...] = (
     *(svm, svm_dual, hard_margin, one_class, lasso, quantile, one_norm_svm, least_squares),
     *(no_strict_complementarity, any_quadratic, any_linear),
 )
-"""Programs with m points or rows and d features or unknowns."""
+"""Programs with m points or rows and d features or variables."""
 
 
 def table_rows(a: int, b: int) -> Array:
@@ -241,7 +241,7 @@ def redundant(rng: Rng) -> Program:
 
 
 def tight_at_the_optimum(rng: Rng) -> Program:
-    """min 1/2 |B (x - x0)|^2 with as many rows as unknowns tight at x0, all multipliers being 0."""
+    """Draw min 1/2 |B (x - x0)|^2 with n rows active at x0, and multipliers 0."""
     n = int(rng.integers(3, 15))
     B = rng.integers(-2, 3, (int(rng.integers(1, n)), n)).astype(np.float64)
     x0, G = rng.integers(0, 2, n).astype(np.float64), rng.integers(-2, 3, (n, n)).astype(np.float64)

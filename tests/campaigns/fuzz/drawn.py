@@ -46,7 +46,7 @@ NUMBERS = st.one_of(
     ),
     st.floats(allow_nan=False).map(repr),
 )
-"""Numbers as text, and what is nearly one."""
+"""Numbers as text, and nearly valid ones."""
 WORDS = st.one_of(
     NUMBERS,
     st.sampled_from(
@@ -105,7 +105,7 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
-"""Values as JSON has them, the strange ones too."""
+"""JSON values, unusual ones included."""
 
 
 def _lines(line: st.SearchStrategy[str]) -> st.SearchStrategy[bytes]:
@@ -243,7 +243,7 @@ MODELS = st.one_of(
         _lines(st.lists(MODEL_WORDS, max_size=4).map(" ".join)),
     ).map(lambda drawn: drawn[0].encode() + b"\n" + drawn[1]),
 )
-"""Models of other programs."""
+"""Models of third-party programs."""
 
 
 @cache
@@ -288,7 +288,7 @@ def changed_certificates(draw: st.DrawFn) -> bytes:
 
 
 CERTIFICATES = st.one_of(changed_certificates(), OBJECTS)
-"""Certificates; their digests are made right where they are read."""
+"""Certificates; their readers correct the digests."""
 
 
 def signed(content: bytes) -> bytes:
@@ -336,7 +336,7 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
         OSError,
         MemoryError,
     ):
-        # an array that was drawn before and only claims its size
+        # An array from an earlier draw may only claim its size.
         return st.just(content)
 
     def written(drawn: bytes) -> bytes:
@@ -482,4 +482,4 @@ METADATA = st.one_of(
 ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(
     lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass")
 )
-"""The entry points of an installed package, and behind a NUL its metadata."""
+"""Entry points of an installed package, and after a NUL its metadata."""

@@ -30,19 +30,19 @@ MEMORY = 2**30
 CLOCK = {"certificate": 120}
 """CPU seconds until a reader counts as hanging, if its own limits exceed SECONDS."""
 SECONDS = 20
-"""CPU seconds after which a file hangs its reader: the process is ended then."""
+"""CPU seconds until a file counts as hanging its reader; the process is ended then."""
 WAITING = 300
 """Time until a reader that waits without CPU time counts as hanging, in seconds.
 
 A busy machine takes as long at times.
 """
 LONGEST_FILE = 2**16
-"""Bytes of the longest file that is tried; longer ones are slower and show nothing else."""
+"""Size of the longest file, in bytes; longer ones are slower without effect."""
 
 LENGTHEN = {"raw": 20, "drawn": 0}
-"""Rate at which Atheris lengthens files.
+"""Slowness at which Atheris lengthens files; 0 is at once.
 
-hypothesis needs more than few bytes, so its files are long from the start.
+hypothesis draws nothing from few bytes.
 """
 
 
@@ -86,12 +86,13 @@ def drawn(name: str, folder: Path, found: Path) -> Callable[[bytes], object]:
         put(content)
 
     fuzz: Callable[[bytes], object] = test.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
-    fuzz(bytes(LONGEST_FILE))  # what hypothesis makes once is not on the clock of a file
+    # The initial work of hypothesis does not count for a file.
+    fuzz(bytes(LONGEST_FILE))
     return fuzz
 
 
 def main(name: str, mode: str, seconds: str, build: str) -> None:
-    """Fuzz until the seconds are over; the process ends with the first finding."""
+    """Fuzz until the seconds are over; the process ends with the first failing case."""
     warnings.simplefilter("ignore")
     reader = READERS[name]
     for module in reader.modules:
@@ -103,7 +104,7 @@ def main(name: str, mode: str, seconds: str, build: str) -> None:
     for each in (grown, found, folder):
         each.mkdir(parents=True, exist_ok=True)
     for seed in sorted((CORPUS / name).iterdir()):
-        # what is loaded at first use is no part of the memory of a file
+        # Memory loaded at first use does not count for a file.
         examine(reader, seed.read_bytes(), folder)
     put = (raw if mode == "raw" else drawn)(name, folder, found)
     pages = int(Path("/proc/self/statm").read_text().split()[0])

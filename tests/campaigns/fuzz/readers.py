@@ -54,7 +54,7 @@ OF_STUDIES = tuple(
 NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
 """Rows of numbers, ranked by pairs."""
 NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
-"""Such rows with names."""
+"""Rows with names, ranked by pairs."""
 ASKED = AnswerSpec(
     DataPlan("xor"),
     "0" * 32,
@@ -226,4 +226,4 @@ READERS = {
         drawn.OBJECTS,
     ),
 }
-"""The readers by their names."""
+"""Readers by name."""

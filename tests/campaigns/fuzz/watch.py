@@ -32,26 +32,26 @@ LONGEST_SENTENCE = 2_000
 In characters; a longer one says no more.
 """
 QUOTED = 5
-"""Maximum length in a message of one character of the file.
+"""Factor by which a character of the file may lengthen in a message.
 
-In characters; a quotation mark of a shell word has this length.
+A quotation mark of a shell word does.
 """
 
 _seen: list[str] | None = None
 
 
 class Finding(AssertionError):
-    """A reader did what no reader may do."""
+    """Forbidden action of a reader."""
 
 
 def examine(reader: Reader, content: bytes, folder: Path) -> bool:
-    """Read a content in every way; whether all ways refused it.
+    """Read a content in every way; return True if every way rejected it.
 
     Raises
     ------
     Finding
-        What was raised is none of the reader's refusals or no sentence, something was
-        run, or the memory was not enough.
+        If an exception is undocumented or its message empty or too long, code was run,
+        or memory was insufficient.
     """
     refused = [_refused(reader, way, content, folder) for way in reader.ways]
     return all(refused)
@@ -59,7 +59,8 @@ def examine(reader: Reader, content: bytes, folder: Path) -> bool:
 
 def _refused(reader: Reader, way: Callable[[Path], Any], content: bytes, folder: Path) -> bool:
     file = folder / reader.file
-    for left in folder.glob(f"{reader.file}-*"):  # what SQLite keeps beside a database
+    # SQLite keeps these files next to a database.
+    for left in folder.glob(f"{reader.file}-*"):
         left.unlink()
     file.write_bytes(content)
     refusal: Exception | None = None
@@ -71,7 +72,8 @@ def _refused(reader: Reader, way: Callable[[Path], Any], content: bytes, folder:
         except KeyboardInterrupt:
             raise
         except BaseException as raised:
-            traceback.print_exception(raised)  # Atheris prints no cause
+            # Atheris prints no cause.
+            traceback.print_exception(raised)
             raise Finding(f"{type(raised).__name__} is none of its refusals: {raised}") from raised
     if events:
         raise Finding(f"the file made it do {', '.join(sorted(set(events)))}")

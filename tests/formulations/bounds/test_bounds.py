@@ -112,7 +112,7 @@ def problems_and_points(
     )
 )
 def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
-    """And near it, relative to its terms; the inner one is below it."""
+    """It is close to it, relative to its terms; the inner bound is below it."""
     problem, _, beta, b = case
     assume(np.isfinite(problem.costs).all())
     K = gram(problem.kernel, problem.X)
@@ -121,7 +121,7 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
         f = apply([fractions(x) for x in problem.X], fractions(w))
         norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
     else:
-        # the function that is judged: coefficients of equal points are added in floats
+        # The judged function has its coefficients of equal points added in floats.
         own = fractions(problem.gram.merged(beta))
         f = apply(K, own)
         norm2, point = inner(own, f), Point(beta=beta, b=b)
@@ -174,7 +174,7 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
 
 @given(problems_and_points(tuple(CANONICAL)))
 def test_an_interval_is_never_empty(case: Any) -> None:
-    """Not even between two points of different origin, in no family."""
+    """This holds between two unrelated points too, in all families."""
     problem, alpha, beta, b = case
     first, second = (
         interval(problem, problem.point(None, alpha)),
@@ -286,7 +286,7 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
 
 @given(problems_and_points(tuple(MARGIN_FAMILIES)))
 def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) -> None:
-    """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
+    """Once within the box, |s'alpha| must be subtracted, up to the grid."""
     problem, alpha, _, _ = case
     boxed = np.clip(alpha, 0.0, problem.box)
     excess = float(np.abs(problem.S.T @ boxed).sum())
@@ -318,7 +318,7 @@ def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[
 
 
 def test_a_weight_of_the_tube_goes_with_its_own_point() -> None:
-    """On both of its sides; the exact oracles take the weights as they are given."""
+    """The weight applies to both sides; the exact oracles use the given weights."""
     problem = regression([[0.0], [1.0]], [0.0, 1.0], 1.0, 0.1, sample_weight=[2.0, 5.0])
     assert problem.costs.tolist() == [2.0, 5.0, 2.0, 5.0]
 
@@ -428,7 +428,7 @@ def test_pairs_are_counted_and_listed(data: Any) -> None:
 
 
 def test_many_pairs_are_counted_exactly() -> None:
-    """More than double precision holds."""
+    """The count exceeds the exact integers of double precision."""
     y = np.arange(200_000) % 2
     assert LabelledPairs(y.astype(float), None).p == 10**10
     assert LabelledPairs(np.arange(3.0e5), None).p == 300_000 * 299_999 // 2
@@ -560,7 +560,8 @@ def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
     X: np.ndarray, kernel: Kernel
 ) -> None:
     extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
-    if extended is None:  # the platform has none
+    # The platform has no extended precision.
+    if extended is None:
         return
     exact, ones = gram(kernel, X), np.ones(len(X))
     bound = kernel.rounding(extended.X, extended.X, extended.dense, ones)
@@ -780,11 +781,11 @@ def test_the_upper_bound_covers_the_rounding_of_f() -> None:
     "kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"]
 )
 def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over: Any) -> None:
-    """The same for both sides of the linear programs, where prices exceed 1 by cancellation."""
+    """Both sides of the linear programs hold where prices exceed 1 by cancellation."""
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
-        # on every grid
+        # This number is on every grid.
         u, x = (
             rng.integers(0, 2**20, problem.p) * 2.0**13,
             rng.integers(0, 2**10, problem.size).astype(float),

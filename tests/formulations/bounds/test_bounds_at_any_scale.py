@@ -254,7 +254,7 @@ FAR_APART = replace(
 OVERFLOWING: OneNormProblem = replace(
     one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]])
 )
-"""A ranking whose kernel values overflow, likewise."""
+"""Ranking with kernel values that overflow: its constructor raises; its bounds hold."""
 
 
 @given(cases([family for family in MARGIN_FAMILIES if not family.endswith("hard")]))
@@ -279,7 +279,8 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(
     dual, _ = exact_dual(problem, fractions(problem.repaired(as_a(np.ndarray, point.alpha))))
     assert proven.lower == -inf or Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
-    if problem.explicit is not None:  # what is judged there is the rounded w
+    # The rounded w is judged there.
+    if problem.explicit is not None:
         point = Point(
             w=np.array([v if np.isfinite(v) else 1.0 for v in weights_of(problem, point)]),
             b=point.b,
@@ -307,7 +308,7 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
 def test_the_values_of_a_point_of_a_linear_program(
     case: tuple[OneNormProblem, OneNormPoint],
 ) -> None:
-    """Likewise, at x >= 0 and multipliers on their grids."""
+    """They lie between its intervals, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
     u = fractions(
@@ -364,7 +365,7 @@ def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]
 def test_the_inner_interval_is_never_closer_than_the_proven_one(
     family: str, data: st.DataObject
 ) -> None:
-    """Of any point, of multipliers alone, and where some rows are hard and some are not."""
+    """Any point, multipliers alone, and problems with hard and soft rows."""
     problem, point = data.draw(cases([family]))
     for p in (point, *without_some(problem, point)):
         nested(problem, p)
@@ -458,7 +459,7 @@ def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
 
 
 def test_the_size_of_an_interval_without_a_finite_end() -> None:
-    """Relative figures divide by it also where nothing has been proved."""
+    """Relative figures divide by it even if nothing has been proved."""
     assert Interval(-inf, inf, inf).size > 0
     assert Interval(-inf, inf, inf).relative_width == inf
     assert Interval(-inf, inf).size > 0
@@ -490,9 +491,9 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
 def test_swept_pairs_are_bounded_as_listed_ones(
     loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
+    """Both contain the exact optimum of a few pairs, at extreme costs too."""
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
-    # whose constructor refuses costs that overflow
+    # The constructor rejects costs that overflow.
     problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     optimum, nearly = best(problem)
     monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
@@ -547,7 +548,8 @@ def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
 @example(1.0, [5e-324, inf, 0.0])
 @example(inf, [0.0, 1.0])
 @example(0.5, [5e-324])
-@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])  # rounded up into the normal range
+# The product is rounded up into the normal range.
+@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])
 def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[float]) -> None:
     """The products are C x weight in exact optima and certificates, with 0 inf = 0.
 
@@ -577,7 +579,7 @@ def test_multipliers_are_within_the_exact_costs() -> None:
 
 
 def test_multipliers_near_the_smallest_float_lie_on_a_grid() -> None:
-    """The subnormal floats are one."""
+    """The subnormal floats form a grid."""
     alpha = np.array([5e-324, 1e-322, 3e-310])
     assert round_to_dyadic_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
     assert round_to_dyadic_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [
@@ -626,7 +628,7 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
-    # whose constructor refuses what overflows
+    # The constructor rejects entries that overflow.
     problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)
     K = gram(kernel, X)
     with np.errstate(all="ignore"):
@@ -686,7 +688,7 @@ every_float = st.one_of(st.floats(), extreme_scales(), extreme_scales().map(lamb
 @example(1e200, 1e200, -1.0)
 @example(1e-200, -1e-200, 1.0)
 def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) -> None:
-    """Finite floats against fractions; whatever else, never a NaN."""
+    """Finite floats are compared with fractions; no result is a NaN."""
     with np.errstate(all="ignore"):
         results = {
             "+": add_rounded(x, y, way),
@@ -718,7 +720,7 @@ def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
         assert max_or_inf(values) == inf
         assert max_or_inf(values[:1], 3.0) == 3.0
         assert sum_rounded(values, 1.0) == inf
-        # fsum overflows on its way
+        # An intermediate sum of fsum overflows.
         assert sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308
         assert sqrt_rounded(2.0, 1.0) > 2**0.5 > sqrt_rounded(2.0, -1.0)
 
@@ -745,7 +747,7 @@ def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1))
 def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
-    """As few roundings a product as are said, for dense matrices in any order of storage."""
+    """Dense matrices in any order of storage have the stated roundings per product."""
     rng = np.random.default_rng(seed)
     A, v = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-8, 8, n), rng.normal(size=n)
     for M in (A, np.asfortranarray(A)):

@@ -49,7 +49,7 @@ def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(
 
 
 def test_a_row_that_costs_nothing_has_a_multiplier_of_0_and_counts_for_nothing() -> None:
-    """The derivative in its weight is the loss that it has all the same."""
+    """The derivative in its weight is its loss."""
     problem = classification(
         [[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0]
     )

@@ -77,7 +77,7 @@ def solved(draw: st.DrawFn, tails: bool = False) -> tuple[MarginProblem, Any]:
 
 @given(solved())
 def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
-    """The values of f, all of its best biases, the multipliers and the order of the points."""
+    """The bounds are on f, all of its best biases, multipliers and the point order."""
     problem, solution = case
     assume(solution.dual is not None)
     exact = exact_optimum(problem, time_limit=20.0)
@@ -310,7 +310,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
 def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the matrix where it is small enough.
+    """The distance is computed from the matrix if that is small enough.
 
     Otherwise by the triangle over 0, whose two sides are 1.
     """
@@ -328,7 +328,7 @@ def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_distances_of_many_features_are_taken_a_few_at_a_time(sparse: bool) -> None:
-    """Of 300,000 features three pairs are a block, and 21 pairs are seven."""
+    """With 300,000 features three pairs are a block, and 21 pairs are seven."""
     X = np.zeros((7, 300_000))
     X[np.arange(7), np.arange(7)] = np.arange(1.0, 8.0)
     problem = classification(csr_array(X) if sparse else X, np.resize([1.0, -1.0], 7))
