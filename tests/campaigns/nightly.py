@@ -38,7 +38,7 @@ PATIENT = 60.0
 OWN_CORE = 0.9
 """Minimum CPU time over wall time of a process with its own core.
 
-Limits of a process with less are shortened.
+A process with less has shorter limits in CPU time.
 """
 WIDTH = 1e-6
 """Relative width of a proven interval that the bundled solvers must attain."""

@@ -179,7 +179,7 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
         for v in (path.lambdas, path.w if explicit else path.betas, path.biases)
     )
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
-    # The point is constant in lambda, so that lambda = 1 serves as well.
+    # The path is constant in lambda, so that lambda = 1 serves as well.
     if len(lambdas) == 1 and lambdas[0] == 0:
         lambdas, biases = lambdas + 1, biases + path.level
     found: list[NDArray[Any]] = [np.zeros(0)]
@@ -237,17 +237,15 @@ def rational_gap(
 ) -> float:
     """Return the relative gap at lambda, in Fractions.
 
-    The multipliers are alpha (p,); g = lambda f has the coefficients v, and lambda b is
-    the bias.
+    The multipliers are alpha (p,); g = lambda f has the coefficients v, and `b` is lambda
+    times the bias. Multipliers outside their box make the gap infinite. Products of
+    multipliers that leave almost nothing of f cancel so far, near lambda = 0, that
+    extended precision sees gaps in rounding.
 
     Parameters
     ----------
     explicit : bool
         True if v are coefficients of the columns of X.
-
-    Multipliers outside their box make the gap infinite. Products of multipliers that
-    leave almost nothing of f cancel so far, near lambda = 0, that extended precision
-    sees gaps in rounding.
     """
     s, w, t = (rational(v) for v in (problem.bias_signs, problem.unit_weights, problem.rows.t))
     g = (rational(problem.X) if explicit else K) @ v

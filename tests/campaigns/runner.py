@@ -208,8 +208,10 @@ class Campaign:
 
     Attributes
     ----------
-    module, about : str
-        Name and docstring of the module.
+    module : str
+        Name of the module.
+    about : str or None
+        Docstring of the module.
     checks : callable
         Factory of the checks, by the number of examples on the command line.
     examples, shared : int, bool

@@ -319,14 +319,10 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
     assert classification(Table(X, [0, 1]), SIGNS).feature_names == ("0", "1")
     with pytest.raises(ValueError, match="in another order"):
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
-    assert (
-        given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
-        # Its columns are points.
-    )
-    assert (
-        classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
-        # pyarrow's columns are the values.
-    )
+    # The columns of a Gram matrix are points.
+    assert given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
+    # pyarrow's columns are the values.
+    assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
 
 
 COLUMN_NAMES = st.one_of(

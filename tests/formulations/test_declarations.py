@@ -117,7 +117,7 @@ def problem_of(
     if factors is None or isinstance(problem, OneNormProblem):
         return problem
     if task == "regression":
-        # the sides differ
+        # The sides of the tube differ.
         return replace(problem, weights=np.concatenate([factors, factors[::-1]]))
     if task != "ranking":
         return problem
@@ -145,7 +145,7 @@ def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
-    """Parametrise by every formulation, kernel and weights that it supports."""
+    """Build the parametrisation by every formulation and its kernels and weights."""
     choices: list[tuple[str, ...]] = [(w,) for w in weights] or [()]
     taken = [
         (id, kernel, *chosen)

@@ -165,8 +165,8 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
 
 
 @pytest.mark.slow
+# Warnings of overflow are ignored: the test is about the effects of overflow.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-# of overflow, which what comes of it is asked about here
 @pytest.mark.parametrize("family", CANONICAL)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:
     """Numbers in the float64 range may be too large for a solver.

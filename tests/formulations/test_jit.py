@@ -127,7 +127,7 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     assert (
         call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
     )
-    # The second kernel is compiled after the code of the first has been read.
+    # A second signature is compiled after the code of the first has been read.
     another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"
     assert (
         call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path))

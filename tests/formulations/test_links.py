@@ -272,7 +272,7 @@ def test_strict_complementarity_fails() -> None:
     point = as_a(Point, answer.point)
     slack = -problem.slack(problem.X @ point.w, present(point.b))
     alpha = as_a(np.ndarray, point.alpha)
-    # The distance of an interior point is the root of its residual.
+    # An interior point is within about the root of its residual.
     assert np.maximum(alpha, slack).min() <= 1e-4
 
 

@@ -212,8 +212,8 @@ def test_table_1(name: str, target: str, full: int, reduced: int) -> None:
         y = [
             float(row[target])
             for row in csv.DictReader(file)
-            if "" not in row.values()
             # Six cars have no horsepower.
+            if "" not in row.values()
         ]
     assert (ranking(np.zeros((len(y), 1)), y).p, len(reduced_preferences(y))) == (full, reduced)
 

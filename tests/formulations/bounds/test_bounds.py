@@ -785,7 +785,7 @@ def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over:
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
-        # This number is on every grid.
+        # These numbers are on every grid.
         u, x = (
             rng.integers(0, 2**20, problem.p) * 2.0**13,
             rng.integers(0, 2**10, problem.size).astype(float),
