@@ -370,7 +370,7 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
 
 
 def instances(source: str) -> Iterator[Problem]:
-    """Yield every family on some data, with two kernels, and the hard ones with a narrow kernel."""
+    """Yield every family on some data, by two kernels, hard ones by a narrow kernel."""
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
     for kernel, C in ((linear(), 1.0), (rbf(1 / data.X.shape[1]), 1.0), (rbf(1.0), np.inf)):

@@ -195,7 +195,10 @@ def _killed(
     chance: random.Random,
     whom: Callable[[int], int],
 ) -> str:
-    """Kill a victim at a random moment after a random number of answers, and wait for the study."""
+    """Kill a victim at a random moment, and wait for the study.
+
+    The moment follows a random number of answers.
+    """
     until, wanted = time.monotonic() + LONGEST, chance.randrange(before, ANSWERS)
     while running.poll() is None and answered(file) < wanted and time.monotonic() < until:
         time.sleep(0.05)

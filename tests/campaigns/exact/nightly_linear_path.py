@@ -215,7 +215,7 @@ def _highs(M: Array) -> Any:
 
 
 @dataclass
-class Found:
+class Found:  # prose-ok: avoid-word
     """Result of a path.
 
     Parameters

@@ -481,7 +481,7 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
     assert solution.interval.relative_width <= 10 * solution.relative_gap + 1e-11
 
 
-# Swept pairs.
+# Implicit pair sweeps.
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
