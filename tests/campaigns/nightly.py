@@ -72,7 +72,10 @@ class Found:
 
 
 def many_levels(family: str, seed: int, number: int) -> Problem:
-    """Return a ranking with many levels, ties and queries, at any scale, by a seed and a number."""
+    """Return a ranking with many levels, ties and queries, by a seed and a number.
+
+    It is at any scale.
+    """
     rng, levels = np.random.default_rng([seed, number]), LEVELS[number % len(LEVELS)]
     m, d = levels + int(rng.integers(1, levels)), int(rng.integers(1, 6))
     X = np.round(rng.normal(size=(m, d)) * 8) / 8 if rng.integers(2) else rng.normal(size=(m, d))

@@ -418,7 +418,7 @@ def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
 
 @pytest.mark.parametrize("id", ["rank.path", "rank.lambda.primal", "rank.lambda.function"])
 def test_a_lambda_of_0_is_refused(id: str) -> None:
-    """Without the norm slacks cost nothing or everything, and there is no problem of the family."""
+    """Without the norm slacks cost nothing or everything: no problem of the family."""
     d = declare(id, ranking([[1.0], [-1.0], [2.0]], [0, 1, 2]))
     d.parameters["lambda"].value = 0.0
     with pytest.raises(

@@ -215,15 +215,13 @@ def _highs(M: Array) -> Any:
 
 
 @dataclass
-class Found:  # prose-ok: avoid-word
+class Found:
     """Result of a path.
 
     Parameters
     ----------
     pieces : int
         Number of pieces.
-    excused : bool
-        True if the path is so degenerate that float64 may be insufficient.
     worst : float
         Worst relative difference from the optimum.
     by_exact : int
@@ -236,6 +234,7 @@ class Found:  # prose-ok: avoid-word
 
     pieces: int
     excused: bool = False
+    """True if the path is so degenerate that float64 may be insufficient."""
     worst: float = 0.0
     by_exact: int = 0
     mistakes: list[str] = field(default_factory=list)
