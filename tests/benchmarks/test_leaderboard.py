@@ -1,4 +1,7 @@
-"""The leaderboard of trust: nobody's crash, hang or word decides, and a model is measured from its coefficients."""
+"""Benchmark of trust: crashes, hangs and status strings of a solver do not decide.
+
+A model is measured from its coefficients.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,12 @@ class SVC:
         self.support_, self.dual_coef_, self.intercept_ = np.arange(len(y)), np.zeros((1, len(y))), [0.0]
         return self
 """
-"""A package that behaves badly at C = 1, and answers with the function 0 otherwise."""
+"""Package that fails at C = 1, and returns the function 0 otherwise."""
 
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[dict[str, Any]]:
-    """The modules of benchmarks/trust, by their names."""
+    """Yield the modules of benchmarks/trust by name."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     yield {
         name: importlib.import_module(f"trust.{name}")
@@ -80,7 +83,8 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
 ) -> None:
     (tmp_path / "brought.py").write_text(BROUGHT.format(small=small), encoding="utf-8")
     runs, Instance = modules["runs"], modules["instances"].Instance
-    monkeypatch.setattr(runs, "LIMIT_SHARE", 1.0)  # other programs decide nothing here
+    # The load of other programs is ignored here.
+    monkeypatch.setattr(runs, "LIMIT_SHARE", 1.0)
     chosen = [
         Instance("wine", "rbf hinge", 1.0),
         Instance("wine", "linear hinge", 1.0),
@@ -91,15 +95,16 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     assert [run.failure for run in found] == [failure, failure, "", ""]
     (tmp_path / "brought.py").unlink()
     again = list(runs.runs(brought, chosen, tmp_path, 0.5, processor))
-    assert again[2:] == found[2:]  # a command that was ended goes on from what is in the folder
-    # crashes are not there
+    # A command that was ended resumes from the results in the folder.
+    assert again[2:] == found[2:]
+    # Crashes are not included.
     assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure
     problem = modules["judge"].problem_of(chosen[2])
     optimum = modules["judge"].optimum_of(problem)
     judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]
     expected = (100.0 * problem.m - optimum.upper) / optimum.upper
     assert [result.excess[1] for result in judged] == pytest.approx([expected, expected])
-    # the loosest tolerance promises nothing
+    # The largest tolerance promises nothing.
     assert [bool(result.wrong) for result in judged] == [False, True]
 
 
@@ -175,14 +180,16 @@ def test_packages_are_measured_on_the_processors_that_the_process_may_use(
 def test_times_of_a_loaded_machine_are_refused(modules: dict[str, Any]) -> None:
     load = modules["load"]
     load.refuse_load(100.0, 104.0, "")
-    load.refuse_load(0.01, 0.1, "")  # a few fits say nothing
+    # A few fits are no evidence.
+    load.refuse_load(0.01, 0.1, "")
     with pytest.raises(
         SystemExit,
         match=r"the machine is loaded: fits waited .* 7% of their time, not at most 5%; .* not "
         r"published: wait",
     ):
         load.refuse_load(93.0, 100.0, "wait")
-    assert load.share(9.0, 4.0) == 0.0  # threads have more CPU seconds than the wall
+    # Threads use more CPU seconds than wall time.
+    assert load.share(9.0, 4.0) == 0.0
 
 
 def test_the_page_of_a_loaded_machine_is_not_written(
@@ -244,7 +251,7 @@ def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
 
 @pytest.fixture(scope="module")
 def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A run whose file has a good model, the problem, and its optimum."""
+    """Return a run whose file has a good model, with the problem and its optimum."""
     instance = modules["instances"].Instance("wine", "linear hinge", 1.0)
     problem, file = (
         modules["judge"].problem_of(instance),

@@ -1,4 +1,7 @@
-"""The benchmark of growth: its exponents, and that a missing package is named and the others measured."""
+"""Scaling benchmark: its exponents, and a report that names a missing package.
+
+The other packages are measured all the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The table of `make bench`: a peer is asked at its own accuracy, and one that is missing is a line all the same."""
+"""Table of `make bench`: every peer runs at its own accuracy.
+
+A missing peer still has a line.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,12 @@ def test_a_row_has_a_line_for_each_peer_and_names_the_missing(table: Any) -> Non
     )
     missing, measured = table.beside(kernel, there)
     assert (missing["peer"], missing["said"], missing["ratio"]) == ("LIBSVM", "not installed", None)
-    assert 0 < measured["reached"] < 1e-3  # a gap
+    # This is a gap.
+    assert 0 < measured["reached"] < 1e-3
     assert measured["ratio"] == measured["peer s"] / measured["ours s"]
     measured, missing = table.beside(linear, there)
-    assert 0 <= measured["reached"] < 1e-3  # a distance to the optimum
+    # This is a distance from the optimum.
+    assert 0 <= measured["reached"] < 1e-3
     assert missing["said"] == "not installed"
 
 

@@ -1,14 +1,16 @@
-"""Long campaigns: seeded faults, new instances every night, tampered certificates, theorems. Each is a `make` target.
+"""Long campaigns: seeded faults, nightly instances, tampered certificates, theorems.
+
+Each is a `make` target.
 
     python -m campaigns NAME --seed 1 --examples 1000 [PART ...]
 
-Seeded faults, theorems and the tests of claims are no examples, and have commands of
-their own: `python -m campaigns.faults` and so on.
+Seeded faults, theorems and the tests of claims are no examples, and have their own
+commands: `python -m campaigns.faults` etc.
 """
 
 import os
 
-# read once, when numpy is imported: so this comes first
+# numpy reads these variables once, at its import.
 for _library in (
     "OPENBLAS",
     "OMP",

@@ -1,7 +1,7 @@
-"""Certificates that are changed on purpose: signed again or not; none may be accepted with a false interval.
+"""Tampered certificates, signed again or not: none may prove a false interval.
 
-`make mutated-certificates SEED=1 MUTATIONS=500` changes every family's certificate so
-often, and says what became of them.
+`make mutated-certificates SEED=1 MUTATIONS=500` makes 500 changes to every family's
+certificate, and prints the outcomes.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ OF_DOCUMENTS = [
     for id, known in program_families().items()
     if known.module.startswith("equimargin.formulations.documents")
 ]
-"""The families of the documents that have no canonical shape: their definitions are certified as programs."""
+"""Families of the documents without canonical shape, certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
-"""The families whose paths are certified."""
+"""Families with certified paths."""
 DATA_SETS = ("breast_cancer", "diabetes", "diabetes_ranking")
-"""Bundled data whose certificates are changed."""
+"""Bundled data with changed certificates."""
 CHECKER_SECONDS = 120.0
-"""CPU time limit of the checker for one certificate: a hostile one must not keep it at work."""
+"""CPU time limit of the checker for one certificate, hostile ones included."""
 LONGEST = 60.0
 """Time limit of a solver that brackets an optimum."""
 Truth = Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]]
-"""The interval of the optimum of the problem that a certificate states."""
+"""Interval of the optimum of a certificate's problem, by its statement."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
 ASKED_ON_A_PATH = 3
 """Lambdas at which an accepted path is compared with the exact optimum."""
@@ -112,7 +112,7 @@ HOSTILE_PROGRAMS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 def signed(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with digests that fit it."""
+    """Return the document with digests that fit it."""
     points = checker.sha256(
         document["path"] if "path" in document else [document["primal"], document["dual"]]
     )
@@ -122,7 +122,7 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The document in the forms of HOSTILE, and of HOSTILE_PROGRAMS where it is of format 2."""
+    """Yield the document in the forms of HOSTILE, with HOSTILE_PROGRAMS for format 2."""
     text = json.dumps(document, separators=(",", ":"))
     for name, change in (
         *HOSTILE,
@@ -134,7 +134,7 @@ def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 def mutations(
     document: dict[str, Any], rng: np.random.Generator, count: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The document with a digit of one number or digest changed, half of them signed again."""
+    """Yield the document with one digit of a number or digest changed, half signed again."""
     places = list(_places(document, ()))
     kinds = sorted({_kind(path) for path in places})
     for _ in range(count):
@@ -151,7 +151,10 @@ def mutations(
 
 
 def accepted(data: bytes) -> tuple[Fraction | float, Fraction | float] | None:
-    """The interval that the checker accepts, None where it refuses; any other exception is a fault of the checker."""
+    """Return the interval that the checker accepts, or None if it rejects the document.
+
+    Any other exception is a fault of the checker.
+    """
     try:
         return checker.check(data)[1:]
     except REFUSALS:
@@ -162,12 +165,12 @@ def false(
     interval: tuple[Fraction | float, Fraction | float],
     truth: tuple[Fraction | float, Fraction | float],
 ) -> bool:
-    """Whether no number of the true interval is in the accepted one."""
+    """Return True if no number of the true interval is in the accepted one."""
     return interval[1] < truth[0] or truth[1] < interval[0]
 
 
 def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
-    """What is known of the optimum of a problem as a certificate states it: its exact value, or a solver's interval."""
+    """Return the exact optimum of the problem of a certificate, or a solver's interval."""
     problem = restated(stated)
     if stated["kernel"]["name"] != "rbf" and problem.m <= 40:
         found = exact_optimum(problem)
@@ -211,7 +214,10 @@ def restated(stated: dict[str, Any]) -> Problem:
 
 
 def path_holds(document: dict[str, Any], C: float) -> bool:
-    """Whether the objective of a path is above the exact optimum at C by no more than its gap; the kernel is linear or polynomial."""
+    """Return True if a path's objective exceeds the exact optimum at C by at most its gap.
+
+    The kernel is linear or polynomial.
+    """
     stated = restated(document["problem"])
     assert isinstance(stated, MarginProblem)
     problem = stated.with_cost(C)
@@ -235,7 +241,7 @@ def path_holds(document: dict[str, Any], C: float) -> bool:
 def _on_path(
     document: dict[str, Any], problem: MarginProblem, lam: Fraction
 ) -> tuple[list[Fraction], Fraction]:
-    """A'alpha and lambda times the bias at a lambda between two points of a path."""
+    """Return A'alpha and lambda times the bias at a lambda between two points of a path."""
     points, alpha = document["path"]["points"], [Fraction(0)] * problem.p
     known = []
     for point in points:
@@ -257,7 +263,10 @@ def _on_path(
 
 
 def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
-    """What becomes of a certificate of a path: where it is accepted, its gap is asked for at random lambdas of its range."""
+    """Return the outcome of a certificate of a path.
+
+    If it is accepted, its gap is evaluated at random lambdas of its range.
+    """
     try:
         claim = checker.check_path(json.dumps(document).encode())
     except REFUSALS:
@@ -273,7 +282,7 @@ def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
 
 
 def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
-    """What is known of the optimum of a program as a certificate states it: its exact value, -inf, inf, or nothing."""
+    """Return the optimum of a certified program: its exact value, -inf, inf, or all reals."""
     outcome = program_optimum(restated_program(stated))
     if isinstance(outcome, Inconclusive):
         return -math.inf, math.inf
@@ -288,7 +297,7 @@ def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | 
 
 
 def restated_program(stated: dict[str, Any]) -> Program:
-    """The program of a certificate, its numbers read as the checker reads them."""
+    """Return the program of a certificate, its numbers parsed as by the checker."""
     q, b, h = ([checker.rational(v) for v in stated[key]] for key in ("q", "b", "h"))
 
     def table(key: str, height: int) -> list[list[Fraction]]:
@@ -323,7 +332,7 @@ def _features(stated: dict[str, Any]) -> Any:
 
 
 def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Where the numbers are, and the digests."""
+    """Yield the paths of the numbers and digests."""
     if isinstance(part, dict):
         for key, value in part.items():
             yield from _places(value, (*path, key))
@@ -339,14 +348,14 @@ def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _kind(path: tuple[Any, ...]) -> str:
-    """What a number is: the names on the way to it."""
+    """Return the kind of a number: the names on its path."""
     return (
         "digests" if path[0] == "digests" else ".".join(key for key in path if isinstance(key, str))
     )
 
 
 def _another(value: Any, rng: np.random.Generator) -> Any:
-    """The value with another digit somewhere, or sometimes with its sign changed."""
+    """Return the value with one digit changed, or sometimes with its sign changed."""
     text = value if isinstance(value, str) else repr(value)
     if not isinstance(value, str) and rng.random() < 0.1:
         return -value
@@ -361,7 +370,7 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
 
 
 def instances(source: str) -> Iterator[Problem]:
-    """Yield every family on some data, with two kernels, and the hard ones with a narrow kernel."""
+    """Yield every family on some data, by two kernels, hard ones by a narrow kernel."""
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
     for kernel, C in ((linear(), 1.0), (rbf(1 / data.X.shape[1]), 1.0), (rbf(1.0), np.inf)):
@@ -408,7 +417,7 @@ def certificate_of_problem(problem: Problem, seed: int) -> dict[str, Any]:
 def certificate_of_kind(
     make: Callable[..., Program], data: str, seed: int
 ) -> dict[str, Any] | None:
-    """Return the certificate of a drawn program, None where its optimum is undecided."""
+    """Return the certificate of a random program, None if its optimum is undecided."""
     program = make(np.random.default_rng(seed), 8, 3, data)
     outcome = program_optimum(program)
     return None if isinstance(outcome, Inconclusive) else program_certificate(program, outcome)
@@ -428,7 +437,7 @@ def certificate_of_path(family: str) -> dict[str, Any]:
 
 
 def judged_path(changed: dict[str, Any], at: At) -> Trial:
-    """Return what became of a changed certificate of a path."""
+    """Return the outcome of a changed certificate of a path."""
     outcome = path_outcome(changed, at.rng(1))
     return Trial(["a gap that does not hold"] if outcome == OUTCOMES[2] else [], Counter([outcome]))
 
@@ -440,7 +449,7 @@ def of_document(
     examples: int,
     forms: int,
 ) -> Check:
-    """Return the check of a certificate's changes, and of its hostile forms after them.
+    """Return the check of a certificate's changes, then of its hostile forms.
 
     Parameters
     ----------

@@ -1,11 +1,12 @@
-"""`same` on the twenty pairs, and on all pairs of formulations within every family: no verdict may be wrong, and every reason replays.
+"""`same` on the twenty pairs, and on all pairs of formulations within every family.
 
     python -m campaigns equivalence --seed 1 --examples 60
 
-Verdicts are known for the twenty pairs. Two formulations of a family are never
-DIFFERENT, and a control is never EQUAL to one, but for two controls whose misprint is
-how a solution is read, and on data of two levels, where some mistakes show nothing.
-Exit status 1 if one is wrong.
+No verdict may be wrong, and every equivalence proof replays. Verdicts are known for the
+twenty pairs. Two formulations of a family are never DIFFERENT, and a control is never
+EQUAL to one. Exceptions are two controls with a misprint in how a solution is read, and
+data of two levels, where some mistakes have no effect. Exit status 1 if a verdict is
+wrong.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ from oracles.reasons import assert_replays
 from problem_pairs import PAIRS
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
-"""Misprints of how a solution is read, not of a problem: what they declare is right."""
+"""Misprints in how a solution is read; the declared problems are right."""
 TWO_LEVELS = {
     f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")
 }
-"""Stated for two levels alone, where mistakes about the levels between show nothing: there a control may be EQUAL, which is right."""
+"""Formulations for two levels alone, where a control may correctly be EQUAL.
+
+Mistakes about the levels between have no effect there.
+"""
 DRAWS = 6
-"""How often data are drawn for a pair."""
+"""Number of times that data are drawn for a pair."""
 SECONDS = 300.0
-"""Seconds that a verdict may take."""
+"""Time limit of a verdict, in seconds."""
 
 
 def checks(examples: int) -> Iterator[Check]:
@@ -44,7 +48,7 @@ def checks(examples: int) -> Iterator[Check]:
 
 
 def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Trial:
-    """Return the verdict on a pair, and whether it is wrong; every reason is replayed."""
+    """Return the verdict on a pair, with a complaint if wrong; replay every proof."""
     a, b, data, finite, allowed = question
     found = same(
         a, b, data, draws=DRAWS, examples=examples, seed=seed, finite=finite, seconds=SECONDS
@@ -55,7 +59,10 @@ def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Tr
 
 
 def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Every pair by its name: both problems, their data, whether a difference must be finite, and the verdicts that are right."""
+    """Yield every pair by name, with its problems, data and the correct verdicts.
+
+    The tuple also says if a difference must be finite.
+    """
     for name, pair in PAIRS.items():
         yield name, (pair.a, pair.b, pair.data, pair.finite, (pair.verdict,))
     for family in FAMILIES:
@@ -70,7 +77,10 @@ def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def replay(found: Same, a: Statement, b: Statement) -> None:
-    """Replay every reason of a verdict; AssertionError where one does not lead from one program to the other."""
+    """Replay every equivalence proof of a verdict.
+
+    AssertionError if one does not lead from one program to the other.
+    """
     for each in found.findings:
         if each.reason is not None:
             first, second = (stated(of, each.data, "fractions", Clock(SECONDS)) for of in (a, b))

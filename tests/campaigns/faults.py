@@ -1,10 +1,11 @@
-"""Faults seeded into every floor, from the rows to the page of `compare`: the ordinary tests must catch every one.
+"""Faults seeded into every layer: the ordinary tests must detect every one.
 
     python -m campaigns.faults
 
-They are in faults.toml. Each is a change of one source text in a temporary copy of the
-tree, where the tests named with it run until the first one fails. Exit status 1 if a
-fault survives, or if a test fails without any.
+They are in faults.toml, and go from the rows to the page of `compare`. Each is a change
+of one source text in a temporary copy of the tree, where the tests named with it run
+until the first one fails. Exit status 1 if a fault survives, or if a test fails without
+any.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 from places import ALL_TESTS, ROOT
 
 LONGEST = 3600
-"""Time limit of the tests of one fault, in seconds of the clock."""
+"""Time limit of the tests of one fault, in seconds of wall time."""
 COPIED = (
     "formulations",
     "solvers",
@@ -40,7 +41,7 @@ COPIED = (
 
 @dataclass(frozen=True)
 class Fault:
-    """What is changed where, and the tests that must notice, by the middle of their files' names."""
+    """Source change, and the tests that must detect it, by the middle of their file names."""
 
     name: str
     file: str
@@ -50,7 +51,10 @@ class Fault:
 
 
 def read(name: str) -> tuple[Fault, ...]:
-    """Return the entries of a table beside this file: by the changed file a name, the text, what stands in its place, and tests."""
+    """Return the entries of a table in the folder of this file.
+
+    By the changed file: a name, the text, its replacement, and tests.
+    """
     table = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     return tuple(
         Fault(name, file, old, new, tuple(tests))
@@ -63,7 +67,7 @@ FAULTS = read("faults.toml")
 
 
 def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
-    """The first test that fails there, or None; an error of any other kind is nobody's catch."""
+    """Return the first test that fails there, or None; any other error is no detection."""
     files = [
         str(path.relative_to(tree))
         for name in tests
@@ -99,7 +103,7 @@ def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
 
 
 def copied(target: Path) -> Path:
-    """A copy of the tree, links and all."""
+    """Return a copy of the tree, with its links."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -112,7 +116,7 @@ def copied(target: Path) -> Path:
 
 
 def caught(fault: Fault, caches: Path) -> str | None:
-    """The first test that fails with the fault, or None."""
+    """Return the first test that fails with the fault, or None."""
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
         path = tree / fault.file
@@ -123,7 +127,7 @@ def caught(fault: Fault, caches: Path) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try every fault, and first none at all."""
+    """Try every fault, after a run without any."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

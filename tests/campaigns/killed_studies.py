@@ -1,10 +1,11 @@
-"""Studies that are killed at random moments and resumed: no answer lost, none there twice, the table that of a study left in peace.
+"""Studies that are killed at random moments and resumed.
 
     python -m campaigns killed_studies --seed 1 --runs 20 process
 
-A victim is the process of the study, one of joblib's workers, one of Dask's workers, or
-the scheduler of a Dask cluster. Exit status 1 if a study ends otherwise than one that
-nobody killed, or if no kill met a study at work.
+No answer may be lost or present twice, and the table must be that of an undisturbed
+study. A victim is the process of the study, one of joblib's workers, one of Dask's
+workers, or the scheduler of a Dask cluster. Exit status 1 if a killed study ends
+otherwise than an undisturbed one, or if no kill met a running study.
 """
 
 from __future__ import annotations
@@ -39,30 +40,33 @@ solver = ["CLARABEL", "SCS", "smo"]
 source = "iris"
 sample = 25
 """
-"""The plan of every study, whose answers take about ten milliseconds each."""
+"""Plan of every study; its answers take about ten milliseconds each."""
 TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
-"""The columns that differ from run to run."""
+"""Columns that differ from run to run."""
 ANSWERS = 200
-"""How many these are."""
+"""Number of answers of a study."""
 MET = "killed at work"
-"""The word for a study that a kill met."""
+"""Word for a study that was running at a kill."""
 THROUGH = "was through already"
-"""What is said of a study that nobody could kill, because it had all its answers."""
+"""Message for a study that had all its answers before the kill."""
 ABOUT_AN_ANSWER = 0.02
-"""Seconds after some number of answers at which a victim is killed at the latest, so that any moment of an answer may be its last."""
+"""Maximum delay of a kill after some number of answers, in seconds.
+
+Any moment of an answer may be the last.
+"""
 LONGEST = 300.0
-"""Seconds that a study may take to end or to begin; more is a hang."""
+"""Time limit of a study to end or to begin, in seconds; more is a hang."""
 EXECUTORS = {
     "process": (),
     "joblib-worker": ("--executor", "joblib", "--jobs", "2"),
     "dask-worker": ("--executor", "dask", "--jobs", "2"),
     "dask-scheduler": ("--executor", "dask"),
 }
-"""The victims, each with the options of the study that has it."""
+"""Victims, each with the options of its study."""
 
 
 def study(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
-    """A study of the plan, begun or resumed."""
+    """Begin or resume a study of the plan."""
     plan = folder / f"{name}.toml"
     plan.write_text(PLAN, encoding="utf-8")
     command = [sys.executable, "-m", "equimargin", "study", str(plan), "--resume", *options]
@@ -70,14 +74,14 @@ def study(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
 
 
 def answered(file: Path) -> int:
-    """How many answers a study has."""
+    """Return the number of answers of a study."""
     with suppress(OSError):
         return Study(file).progress().total("answered")
     return 0
 
 
 def table(file: Path) -> list[dict[str, Any]]:
-    """The final table without its times."""
+    """Return the final table without its times."""
     return [
         {name: value for name, value in row.items() if name not in TIMES}
         for row in Study(file).records()
@@ -85,7 +89,7 @@ def table(file: Path) -> list[dict[str, Any]]:
 
 
 def descendants(process: int) -> Iterator[int]:
-    """The processes that a process has started, and those that these have."""
+    """Yield the descendants of a process."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, IndexError):
             if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
@@ -94,7 +98,7 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def workers(process: int) -> list[int]:
-    """The workers among them: those of joblib, and those of Dask."""
+    """Return the workers among them: those of joblib, and those of Dask."""
     found = []
     for each in descendants(process):
         with suppress(OSError):
@@ -105,13 +109,13 @@ def workers(process: int) -> list[int]:
 
 
 def quiet(*command: str) -> subprocess.Popen[bytes]:
-    """A program that nobody listens to."""
+    """Start a program without output."""
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A Dask cluster of two workers: the address of its scheduler, and the scheduler."""
+    """Yield a Dask cluster of two workers: its scheduler's address, and the scheduler."""
     file = folder / "scheduler.json"
     file.unlink(missing_ok=True)
     scheduler = [
@@ -139,7 +143,8 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         until = time.monotonic() + LONGEST
         while not file.exists() and time.monotonic() < until:
             time.sleep(0.1)
-        time.sleep(0.5)  # the file is being written
+        # The file is being written.
+        time.sleep(0.5)
         options = ["--scheduler-file", str(file), "--local-directory", str(folder)]
         running += [quiet(*worker, *options) for _ in range(2)]
         yield json.loads(file.read_text())["address"], running[0]
@@ -155,7 +160,10 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def killed_once(folder: Path, name: str, victim: str, chance: random.Random) -> str:
-    """Begin a study, or resume it, and kill the victim at a random moment; what happened, in words."""
+    """Begin or resume a study, and kill the victim at a random moment.
+
+    Return the outcome as text.
+    """
     file = folder / f"{name}.sqlite"
     before = answered(file)
     if before >= ANSWERS:
@@ -187,7 +195,10 @@ def _killed(
     chance: random.Random,
     whom: Callable[[int], int],
 ) -> str:
-    """Kill a victim at a random moment after a random number of answers, and wait for the study."""
+    """Kill a victim at a random moment, and wait for the study.
+
+    The moment follows a random number of answers.
+    """
     until, wanted = time.monotonic() + LONGEST, chance.randrange(before, ANSWERS)
     while running.poll() is None and answered(file) < wanted and time.monotonic() < until:
         time.sleep(0.05)
@@ -207,7 +218,7 @@ def _killed(
 
 
 def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, at: At) -> Trial:
-    """Kill and resume one study, and return how it ended, and whether the kill met it at work."""
+    """Kill and resume one study; return its end, and if the kill met it running."""
     file, chance = folder / f"{name}.sqlite", random.Random(str([*at]))
     said = [killed_once(folder, name, victim, chance)]
     last = study(folder, name)
@@ -226,13 +237,13 @@ def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, 
 
 
 def no_kill(trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain that no kill met a study at work."""
+    """Yield a complaint if no kill met a running study."""
     if not any(trial.counts[MET] for trial in trials):
         yield "no kill met a study at work"
 
 
 def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
-    """What the first different row has that the table of the study left in peace has not."""
+    """Return the first difference of a table from that of the undisturbed study."""
     for row, other in zip(rows, whole, strict=False):
         if row != other:
             differences = {
@@ -245,7 +256,7 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of each victim, after a study that is left in peace."""
+    """Yield the check of each victim, after an undisturbed study."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         study(folder, "whole").communicate(timeout=LONGEST)

@@ -1,14 +1,15 @@
-"""Mutants of the sources on which proofs stand, drawn by a seed from all that Cosmic Ray makes, and how many the tests kill.
+"""Random mutants of the sources of proofs, and the number that the tests detect.
 
     python -m campaigns mutation --seed 1 --sample 25 checker referee
 
-Each mutant is one changed place of a source, which only a child of this process sees:
-nothing is written. There the tests of its room run until the first one fails, those
-first that took the least time without a mutant. Kernels of the room run there as
-Python, because their machine code is kept under a digest of the sources on the disk,
-and would not be the mutant's. What survives is listed with the argument for it in
-`survivors.toml`. A survivor without one ends with exit status 1, and so does a room
-whose tests fail without any mutant.
+The mutants are drawn by a seed from all those of Cosmic Ray. Each mutant is one changed
+place of a source, which only a child of this process sees: nothing is written. There
+the tests of its subpackage run until the first one fails, the fastest ones without a
+mutant first. Kernels of the subpackage run there as Python, because their machine code
+is kept under a digest of the sources on the disk, and would not be the mutant's.
+Survivors are listed with the argument for each in `survivors.toml`. A survivor without
+one ends with exit status 1, and so does a subpackage whose tests fail without any
+mutant.
 """
 
 from __future__ import annotations
@@ -43,17 +44,20 @@ from campaigns.statements import statements_by_line
 from places import ALL_TESTS, ROOT
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
-"""The mutants that no test kills, each with the argument why none needs to."""
+"""Mutants that no test detects, each with the argument why none is needed."""
 FOLDER = ROOT / "build" / "mutation"
-"""Where what the tests of the last mutant of a room have printed is kept."""
+"""Folder for the output of the tests of a subpackage's last mutant."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
-"""The warning that this process has loaded hypothesis before pytest has, which every child inherits."""
+"""Warning of pytest about an earlier import of hypothesis, which every child inherits."""
 CLOCK = 3
-"""How many times the CPU seconds without a mutant the tests of one may take, which may make a loop go on for ever."""
+"""Time limit of a mutant's tests, relative to the CPU time without a mutant.
+
+A mutant may loop indefinitely.
+"""
 LIMIT_SECONDS = 3600.0
-"""CPU time limit of drawing mutants; their tests have limits of their own."""
+"""CPU time limit of drawing mutants; their tests have other limits."""
 MOST_SECONDS = 900
-"""CPU seconds of the tests of a room without a mutant, at most."""
+"""Maximum CPU seconds of the tests of a subpackage without a mutant."""
 LOADED_FIRST = (
     "pytest",
     "hypothesis",
@@ -64,7 +68,7 @@ LOADED_FIRST = (
     "cvxpy",
     "sklearn.svm",
 )
-"""Packages of others that every child needs, and that this process loads once for all."""
+"""Third-party packages of every child, which this process loads once."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +78,13 @@ class Room:
     Parameters
     ----------
     name : str
-        Of its log.
+        Name of its log.
     sources : tuple[str, ...]
         Files, or folders of them.
     tests : tuple[str, ...]
-        Those that must kill.
+        Tests that must detect the mutants.
     slow : tuple[str, ...]
-        tests among them that take minutes where kernels run as Python, and are left
-        out.
+        Excluded tests: with kernels as Python they take minutes.
     """
 
     name: str
@@ -111,18 +114,20 @@ ROOMS = {
         ),
     ),
 }
-"""The rooms by their names."""
+"""Tested subpackages by name."""
 
 
 class FastestFirst:
-    """A plugin of pytest: a room's tests by the seconds that each took without a mutant, which a run without one writes down.
+    """Pytest plugin that sorts the tests of a subpackage by CPU time without a mutant.
+
+    The times are written by a run without a mutant.
 
     Parameters
     ----------
     file : Path
-        Where they are.
+        File of the times.
     noted : bool
-        Whether this run writes them.
+        True if this run writes them.
     """
 
     def __init__(self, file: Path, noted: bool) -> None:
@@ -132,26 +137,32 @@ class FastestFirst:
         )
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """One that is not known goes first."""
+        """Sort the tests by time; an unknown one goes first."""
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Set-up and what comes after it count, too."""
+        """Add the time of a phase; set-up and teardown count, too."""
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
-        """Write them down."""
+        """Write the times."""
         if self.noted:
             self.file.write_text(json.dumps(self.seconds), encoding="utf-8")
 
 
 IN_PYTHON = {"larger": max, "smaller": min}
-"""What stands for instructions of the processor where kernels run as Python, by their names in the kernels' modules."""
+"""Python substitutes of processor instructions, by their names in kernel modules.
+
+They apply if kernels run as Python.
+"""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one place changed.  line : the number and the changed text of the first line that differs."""
+    """Source with one place changed.
+
+    `line` has the number and the changed text of the first line that differs.
+    """
 
     file: str
     text: str
@@ -163,12 +174,15 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """The file and the changed statement, whatever its place there."""
+        """File and changed statement, independent of its place there."""
         return f"{self.file}: {self.line}"
 
 
 def drawn(room: Room, sample: int, seed: int) -> tuple[list[Mutant], int]:
-    """Some mutants of a room, by a seed, and how many places Cosmic Ray would change in it, annotations among them."""
+    """Draw mutants of a subpackage by a seed; return them and the number of all places.
+
+    The places are those that Cosmic Ray would change, annotations among them.
+    """
     texts = {
         file: file.read_text(encoding="utf-8")
         for source in room.sources
@@ -210,7 +224,7 @@ def _nodes(text: str) -> list[Any]:
 
 
 def _count(text: str, operator: Any) -> int:
-    """In how many places of a source an operator changes something."""
+    """Return the number of places of a source that an operator changes."""
     return sum(len(list(operator.mutation_positions(node))) for node in _nodes(text))
 
 
@@ -221,7 +235,7 @@ def _mutant(file: str, text: str, changed: str) -> Mutant:
 
 
 def _computes(text: str) -> str:
-    """A source without its annotations and its texts that stand alone; empty where it is no Python."""
+    """Return a source without annotations and standalone texts; "" if it is no Python."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -237,7 +251,7 @@ def _computes(text: str) -> str:
 
 
 def _see(mutant: Mutant) -> None:
-    """Let this process import the text of a mutant in the place of its file's."""
+    """Let this process import the text of a mutant in place of its file."""
     of_file = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -249,7 +263,7 @@ def _see(mutant: Mutant) -> None:
 
 
 def _uncompiled(room: Room) -> None:
-    """Let this process run the kernels of a room's sources as Python."""
+    """Let this process run the kernels of a subpackage's sources as Python."""
     sources = {file for source in room.sources for file in _files(ROOT / source)}
     of_numba = numba.njit
 
@@ -271,7 +285,11 @@ def _uncompiled(room: Room) -> None:
 
 
 def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tuple[bool, float]:
-    """Whether a test fails in a child of this process that sees the mutant, or it takes more CPU seconds; and how many it took."""
+    """Return True if a mutant is detected, and the CPU seconds of the run.
+
+    It is detected if a test fails in a child of this process that sees the mutant, or
+    exceeds the CPU time.
+    """
     child = os.fork()
     if child:
         _, status, usage = os.wait4(child, 0)
@@ -292,7 +310,8 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
         status = import_module("pytest").main(
             [*options, *left_out, *tests], plugins=[fastest_first]
         )
-    except BaseException:  # a mutant may fail while it is imported, in any way
+    # The import of a mutant may fail in any way.
+    except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -308,7 +327,7 @@ def argued() -> dict[str, str]:
 
 
 def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
-    """Return how many mutants of a sample are killed, and which survive without an argument."""
+    """Return the number of detected mutants, and the survivors without an argument."""
     known = argued()
     fails, seconds = killed(room, None)
     if fails:
@@ -334,7 +353,7 @@ def examined(room: Room, sample: int, seed: int, at: object) -> Trial:
 
 
 def checks(sample: int) -> Iterator[Check]:
-    """Yield the check of each room."""
+    """Yield the check of each subpackage."""
     os.environ["EQUIMARGIN_PROFILE"] = "faults"
     FOLDER.mkdir(parents=True, exist_ok=True)
     for package in LOADED_FIRST:

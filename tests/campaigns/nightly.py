@@ -1,11 +1,11 @@
-"""Every formulation, backend and solver on many drawn problems: how often they are right, and what went wrong, ready to be run again.
+"""Every formulation, backend and solver on many random problems.
 
     python -m campaigns nightly --seed 1 --examples 1000
 
-Exit status 1 if anything disagrees, if a solver of our own fails where it must not, or
-if anything raises or hangs. Backends and reference solvers may fail: that is counted
-and shown. Every instance of which something is to be said becomes a script under
-build/nightly.
+It counts correct answers, and prints failures as reproducible scripts. Exit status 1 if
+anything disagrees, if a bundled solver fails where it must not, or if anything raises
+or hangs. Backends and reference solvers may fail: that is counted and shown. Every
+instance with a complaint becomes a script under build/nightly.
 """
 
 from __future__ import annotations
@@ -32,28 +32,37 @@ from equimargin.testing import CANONICAL, draw_problem, sample_problem
 from narrow import as_a, present
 
 TIME_LIMIT = 5.0
-"""Seconds an answer, of CPU time."""
+"""CPU time limit of an answer, in seconds."""
 PATIENT = 60.0
-"""Seconds an answer where the pairs are many, of CPU time."""
+"""CPU time limit of an answer with implicit pairs, in seconds."""
 OWN_CORE = 0.9
-"""CPU time over time of the clock, of a process that need not share its core: of one that has less, limits are shortened."""
+"""Minimum CPU time over wall time of a process with its own core.
+
+A process with less has shorter limits in CPU time.
+"""
 WIDTH = 1e-6
-"""Relative width of a proven interval that our own solvers must reach."""
+"""Relative width of a proven interval that the bundled solvers must attain."""
 RANGE = 1e-8, 1e8
-"""C x mean K_ii at which they must."""
+"""Range of C x mean K_ii in which the solvers must attain WIDTH."""
 SHARE = 0.05
-"""Of the instances that every branch must have."""
+"""Minimum share of the instances in every branch."""
 LEVELS = 60, 1000, 5000
-"""Levels of the rankings whose pairs are summed one by one, in turn: listed pairs, too many to look at one by one, too many to list."""
+"""Numbers of levels of the rankings whose pairs are summed one by one, in turn.
+
+Listed pairs, too many to visit one by one, too many to list.
+"""
 RANKINGS = 30
-"""Instances of a family for each of its rankings with many levels, beside the one that every entry of LEVELS has."""
+"""Reciprocal frequency of rankings with many levels, beyond one per LEVELS entry.
+
+It is the number of instances of a family per ranking.
+"""
 ROUNDED = 1e-9
 """Relative difference of two sums over the same pairs."""
 
 
 @dataclass
 class Found:
-    """An instance, and its family's judgements."""
+    """Instance, and its family's judgements."""
 
     problem: Problem
     family: FamilyVerdict
@@ -63,7 +72,10 @@ class Found:
 
 
 def many_levels(family: str, seed: int, number: int) -> Problem:
-    """Return a ranking with many levels, ties and queries, at any scale, by a seed and a number."""
+    """Return a ranking with many levels, ties and queries, by a seed and a number.
+
+    It is at any scale.
+    """
     rng, levels = np.random.default_rng([seed, number]), LEVELS[number % len(LEVELS)]
     m, d = levels + int(rng.integers(1, levels)), int(rng.integers(1, 6))
     X = np.round(rng.normal(size=(m, d)) * 8) / 8 if rng.integers(2) else rng.normal(size=(m, d))
@@ -80,13 +92,16 @@ def many_levels(family: str, seed: int, number: int) -> Problem:
 
 
 def judged(problem: Problem, at: object = None, cpu_limit: float = TIME_LIMIT) -> Trial:
-    """Return what is to be held against the answers to an instance."""
+    """Return the complaints about the answers to an instance."""
     family = _compared(problem, cpu_limit)
     return Trial(complaints(problem, family), kept=Found(problem, family))
 
 
 def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
-    """The family's judgements; limits being of the clock, once more with longer ones where others had the cores and a solver ran out."""
+    """Compare a problem, and again with longer limits if a solver lacked CPU time.
+
+    The limits are of wall time, and other processes may have used the cores.
+    """
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
     share = (time.process_time() - used) / (time.perf_counter() - clock)
@@ -100,7 +115,10 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
 
 
 def summed(problem: Problem, at: object = None) -> Trial:
-    """Return the complaints about a ranking of many levels, whose pairs are summed one by one too."""
+    """Return the complaints about a ranking of many levels.
+
+    Its pairs are summed one by one too.
+    """
     trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= MAX_DECLARED_ROWS else PATIENT)
     wrong = _wrong_sums(as_a(MarginProblem, problem))
     trial.said += [wrong] if wrong else []
@@ -109,7 +127,7 @@ def summed(problem: Problem, at: object = None) -> Trial:
 
 
 def _wrong_sums(problem: MarginProblem) -> str:
-    """Where a solution's value or A'alpha is not what its pairs sum to, in a sentence."""
+    """Return the difference of a value or A'alpha from the sum over pairs as text."""
     solution, rows = solve(problem, time_limit=PATIENT), as_a(LabelledPairs, problem.rows)
     y, query = rows.y, rows.query
     f, beta, squared = (
@@ -148,11 +166,11 @@ def _wrong_sums(problem: MarginProblem) -> str:
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
 
 
-# What an instance has of everything nasty.
+# Degenerate branches of an instance.
 
 
 def branches(problem: Problem) -> dict[str, bool | None]:
-    """Which nasty branches an instance is in; None where a branch makes no sense for its family."""
+    """Return the degenerate branches of an instance; None if one is undefined there."""
     X, rows, m = np.asarray(problem.X), problem.rows, problem.m
     y, pairs = rows.y, isinstance(rows, Pairs)
     query = np.zeros(m) if not isinstance(rows, Pairs) or rows.query is None else rows.query
@@ -195,10 +213,12 @@ def branches(problem: Problem) -> dict[str, bool | None]:
 
 
 def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
-    """Whether our own solvers have no excuse: the rounding of C K, or rows to be met in a tube of no width, which no float64 point is.
+    """Return True if the bundled solvers must succeed on the problem.
 
-    The margins that a tube asks for are its targets: of the hinge's problem, C K over them is what is scale-free. Where rows have to be
-    met, the multipliers, which sum to twice the optimum, take the place of C.
+    They need not if C K is large for rounding, or if rows must be met in a tube of
+    width 0, which no float64 point does. The margins of a tube are its targets: for the
+    hinge's problem, C K over them is scale-free. If rows have to be met, the
+    multipliers, which sum to twice the optimum, take the place of C.
     """
     hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.group_costs).any())
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
@@ -212,11 +232,11 @@ def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
     return all(price == 0 or RANGE[0] <= price <= RANGE[1] for price in prices)
 
 
-# What is wrong with an answer.
+# Faults of an answer.
 
 
 def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> str | None:
-    """What is to be held against an answer, in a sentence, or None."""
+    """Return the complaint about an answer as text, or None."""
     run, point = judgement.evidence.run, judgement.evidence.point
     who = run.name
     if run.raised:
@@ -249,7 +269,7 @@ def _succeeds(family: FamilyVerdict, judgement: Judgement) -> bool:
 
 
 def complaints(problem: Problem, family: FamilyVerdict) -> list[str]:
-    """Return what is to be held against the answers to an instance."""
+    """Return the complaints about the answers to an instance."""
     return [said for j in family.judgements if (said := complaint(problem, family, j)) is not None]
 
 
@@ -272,7 +292,7 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain of a branch that is too rare, once there are enough instances to tell."""
+    """Yield a complaint if a branch is too rare among enough instances."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     rare = [
         name
@@ -292,7 +312,10 @@ def _counted_branches(found: Sequence[Found]) -> dict[str, int | None]:
 
 
 def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
-    """One line a backend or solver: how many answers, how they were judged, how they ended, and the worst figures."""
+    """Yield one line per backend or solver.
+
+    Number of answers, their agreement and status, and the worst figures.
+    """
     groups: dict[tuple[bool, str], list[tuple[Found, Judgement]]] = defaultdict(list)
     for each in found:
         for j in each.family.judgements:
@@ -346,7 +369,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Compare a problem of each family by everything: an answer's time is not for the compiler."""
+    """Compare a problem of each family, so that answers are timed without compilation."""
     compare(
         [sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())],
         solvers=list(SOLVERS),

@@ -1,17 +1,17 @@
-"""Proven intervals of tiny problems at every scale that float64 has, against their optima; and no hang, no foreign exception, no warning.
+"""Proven intervals of tiny problems at every scale of float64, against optima.
 
     python -m campaigns nightly_bounds --seed 1 --examples 20000
 
 Problems of one and two points are judged by their closed forms (`exact.closed_forms`),
 those of up to eight points by `exact_optimum`. Scales, costs, weights and kernel
 parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one
-solver's solution, the optimum as it is rounded, and random points are judged: an
-interval contains the optimum, and the exact values of its point are between it and the
-inner one. No call takes more than 10 s of CPU; a problem is refused at its
-construction, in a sentence of our own, or not at all.
+solver's solution, the rounded optimum, and random points are judged: an interval
+contains the optimum, and the exact values of its point are between it and the inner
+one. No call takes more than 10 s of CPU, warns, or raises another exception; a problem
+is rejected at its construction, with a message of the package, or not at all.
 
-Every kind of finding becomes a short script under build/nightly. Exit status 1 if there
-is one.
+Every kind of failing case becomes a short script under build/nightly. Exit status 1 if
+there is one.
 """
 
 from __future__ import annotations
@@ -71,35 +71,44 @@ FAMILIES = (
     *("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 SMALL_ONE_IN = 4
-"""One example in this number has up to MOST points and is judged by `exact_optimum`; the others have one or two points."""
+"""Reciprocal share of the examples with up to MOST points, judged by `exact_optimum`.
+
+The others have one or two points.
+"""
 MOST = 8
 CPU_SECONDS = 10.0
-"""What a call may take."""
+"""Maximum CPU time of a call."""
 TIME_LIMIT = 1.0
-"""Seconds that every other solver is given; the others have no limit."""
+"""Time limit of every other solution, in seconds; the others have none."""
 RANDOM_POINTS = 3
 EXACT_SECONDS = 5.0
-"""What an exact optimum may take before a problem goes without one. One in three that have a closed form is asked for, too."""
+"""Time limit of an exact optimum; a problem beyond it goes without one.
+
+It is computed for one in three problems with a closed form, too.
+"""
 SMALL = (5e-324, 1e-320, 2.3e-308, 1e-300, 1e-165, 1.5e-162, 1e-154, 1e-150, 1e-85)
 LARGE = (1e85, 1e100, 1e109, 1e153, 1.4e154, 1e157, 1e200, 1e300)
-"""Numbers at which squares, cubes and products of floats begin to overflow or to underflow."""
+"""Thresholds at which squares, cubes and products of floats over- or underflow."""
 NAMES: dict[str, Any] = {
     **{name: value for name, value in vars(formulations).items() if not name.startswith("_")},
     **{kind.__name__: kind for kind in KERNELS.values()},
     **{"given_gram": given_gram, "sparse": sparse, "array": np.array, "inf": inf, "nan": nan},
 }
-"""What the text of an example is made of."""
+"""Names used in the text of an example."""
 HOME = tuple(
     str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers)
 )
-"""The folders of our own code."""
+"""Folders of the package's code."""
 
 
-# Drawing. An example is the text of a call: what a script says is what has been run.
+# Drawing. An example is the text of a call, so that a script repeats what has been run.
 
 
 def drawn(family: str, number: Sequence[int]) -> str:
-    """The text of a problem, always the same one for a number; of more than two points, an RBF kernel is mostly its given Gram matrix."""
+    """Draw the text of a problem, equal for equal numbers.
+
+    Of more than two points, an RBF kernel is mostly its given Gram matrix.
+    """
     rng = np.random.default_rng(number)
     m = int(rng.integers(1, 3)) if rng.integers(SMALL_ONE_IN) else int(rng.integers(3, MOST + 1))
     kernel = _kernel(rng)
@@ -143,7 +152,10 @@ def _regression(rng: np.random.Generator, family: str, X: str, m: int, said: lis
 
 
 def _ranking(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
-    """By labels, in queries or without, with weights of queries; or by preferences that may repeat and contradict each other."""
+    """Draw a ranking by labels, in queries or without, with weights of queries.
+
+    Or by preferences that may repeat and contradict each other.
+    """
     y, qid = rng.integers(0, int(rng.integers(2, 5)), m).astype(float).tolist(), None
     margin = family not in ("rvm", "rank.onenorm")
     if margin and m > 1 and rng.integers(6) == 0:
@@ -172,7 +184,10 @@ def _call(name: str, X: str, y: Any, said: Sequence[str]) -> str:
 
 
 def size(rng: np.random.Generator) -> float:
-    """A positive number: near 1, within twelve orders of magnitude, anywhere that float64 goes, or at a border."""
+    """Draw a positive number at one of several scales.
+
+    Near 1, within twelve orders of magnitude, anywhere in float64, or at a border.
+    """
     which = int(rng.integers(8))
     if which < 2:
         return float(rng.choice([1.0, 0.5, 2.0, 0.1, 3.0]))
@@ -191,7 +206,7 @@ def _offset(rng: np.random.Generator) -> float:
 
 
 def _entries(rng: np.random.Generator, *shape: int) -> Any:
-    """Small integers, thirds, or normal numbers, some of them 0."""
+    """Draw small integers, thirds, or normal numbers, some of them 0."""
     which = int(rng.integers(3))
     return (
         rng.normal(size=shape)
@@ -205,7 +220,10 @@ def _finite(values: Any) -> Any:
 
 
 def _points(rng: np.random.Generator, m: int) -> list[list[float]]:
-    """Points (m, d) at a scale and an offset, some of them repeated or 0, columns of scales of their own now and then."""
+    """Draw points (m, d) at a scale and an offset.
+
+    Some are repeated or 0; columns have different scales now and then.
+    """
     d = int(rng.integers(1, 4))
     X = _entries(rng, m, d)
     if m > 1 and rng.integers(4) == 0:
@@ -218,7 +236,10 @@ def _points(rng: np.random.Generator, m: int) -> list[list[float]]:
 
 
 def _precomputed(rng: np.random.Generator, m: int) -> list[list[float]]:
-    """A Gram matrix of integers or of normal numbers at a scale; one in ten is any symmetric matrix."""
+    """Draw a Gram matrix of integers or of normal numbers at a scale.
+
+    One in ten is any symmetric matrix.
+    """
     X = _entries(rng, m, int(rng.integers(1, 4)))
     K = X @ X.T if rng.integers(10) else _entries(rng, m, m)
     listed: list[list[float]] = _finite((K + K.T) / 2 * size(rng))
@@ -254,7 +275,10 @@ def _sample_weight(rng: np.random.Generator, m: int) -> list[str]:
 
 @dataclass
 class Finding:
-    """What is wrong: its kind, by which findings are alike, a sentence, and the lines of a script that show it."""
+    """Failing case: its kind, its message, and the lines of a script that shows it.
+
+    Equal kinds group failing cases.
+    """
 
     kind: str
     sentence: str
@@ -263,19 +287,22 @@ class Finding:
 
 @dataclass
 class Watch:
-    """The calls of one example, and what was wrong with them."""
+    """Calls of one example, and their faults."""
 
     family: str
     text: str
     findings: list[Finding] = field(default_factory=list)
 
     def found(self, kind: str, sentence: str, shown: str) -> None:
-        """Note a finding."""
+        """Note a failing case."""
         self.findings.append(Finding(kind, sentence, script(self.text, sentence, shown)))
 
     @contextmanager
     def call(self, what: str, shown: str, ours: bool = False) -> Iterator[None]:
-        """A call under watch: `what` it is, how it is `shown` in a script, and whether it may raise a ValueError of `ours`."""
+        """Watch a call: `what` it is, and how it is `shown` in a script.
+
+        `ours` says if it may raise a ValueError of the package.
+        """
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
@@ -312,11 +339,11 @@ class Watch:
 
 
 class Skipped(Exception):
-    """A call came to nothing, and has been noted where that is wrong."""
+    """A call had no result, noted if that is wrong."""
 
 
 def _own_frame(error: BaseException) -> str:
-    """The innermost function of our own in which an error was raised."""
+    """Return the innermost function of the package in which an error was raised."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _own(frame)]
     return f"{Path(own[-1].filename).name}, {own[-1].name}" if own else "the campaign itself"
 
@@ -326,7 +353,10 @@ def _own(frame: traceback.FrameSummary) -> bool:
 
 
 def script(text: str, sentence: str, shown: str) -> str:
-    """A self-contained program that rebuilds the problem to the last bit and shows what is wrong."""
+    """Return a self-contained program that rebuilds the problem bit for bit.
+
+    It shows the fault.
+    """
     return (
         f'"""{sentence}"""\n\nimport numpy as np\nfrom scipy import sparse\n\nfrom '
         f"equimargin.formulations import *\n"
@@ -341,7 +371,7 @@ def script(text: str, sentence: str, shown: str) -> str:
 
 @dataclass
 class Optimum:
-    """lower <= optimum <= upper, None is infinity, and points that are near to attaining it."""
+    """Bounds lower <= optimum <= upper, None is infinity, and nearly optimal points."""
 
     lower: Fraction | None
     upper: Fraction | None
@@ -349,7 +379,7 @@ class Optimum:
 
 
 def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
-    """One example, watched, and what came of it in a word."""
+    """Return one example, watched, and its outcome as a word."""
     watch, rng = Watch(family, text), np.random.default_rng([*number, 1])
     try:
         with watch.call("construction", "", ours=True):
@@ -378,7 +408,10 @@ def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
 
 
 def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
-    """The optimum, from its closed form or from exact arithmetic, from `both` where they can be compared; None without convexity."""
+    """Return the optimum, from its closed form or from exact arithmetic.
+
+    From `both` if they can be compared; None without convexity.
+    """
     closed, exact = closed_form(problem), None
     if rational_kernel(problem.kernel) and problem.convex and (both or closed is None):
         shown = f"print(exact_optimum(problem, time_limit={EXACT_SECONDS}).point)"
@@ -414,7 +447,7 @@ def _float(v: Fraction) -> float:
 
 
 def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[CanonicalPoint]:
-    """The point of one solver that takes the problem."""
+    """Return the point of one solver that supports the problem."""
     with watch.call("refusals", "print([solver.refusal(problem) for solver in SOLVERS.values()])"):
         names = [name for name, solver in SOLVERS.items() if solver.refusal(problem) is None]
     if not names:
@@ -433,7 +466,7 @@ def _solved(watch: Watch, problem: Problem, rng: np.random.Generator) -> list[Ca
 
 
 def _moved(point: CanonicalPoint, rng: np.random.Generator) -> CanonicalPoint:
-    """A point with each number off by a random part."""
+    """Return a point with random relative errors in each number."""
     part = 10.0 ** rng.uniform(-17, -3)
 
     def moved(v: Any) -> Any:
@@ -446,7 +479,10 @@ def _moved(point: CanonicalPoint, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
-    """Multipliers and a function at any scale, within their box or not; NaN and infinite now and then."""
+    """Draw multipliers and a function at any scale, within their box or not.
+
+    NaN and infinite now and then.
+    """
 
     def numbers(count: int) -> Any:
         values = _entries(rng, count) * (
@@ -488,7 +524,7 @@ def _judge(
     origin: str,
     point: CanonicalPoint,
 ) -> None:
-    """One point's intervals."""
+    """Judge the intervals of one point."""
     said = f"point = {point_text(point)}\nprint(interval(problem, point))"
     with watch.call("interval", said):
         outer = interval(problem, point)
@@ -526,7 +562,8 @@ def _judge(
         return
     with np.errstate(all="ignore"):
         lower, upper = exact_values(at, point)
-    if lower is None:  # hard rows are met by another point
+    # Hard rows are met by another point.
+    if lower is None:
         return
     said += "\nprint(inner_interval(problem, point))"
     if above(outer.lower, lower) or (outer.lower > -inf and below(inner.lower, lower)):
@@ -546,17 +583,17 @@ def _judge(
 
 
 def above(bound: float, value: Fraction | None) -> bool:
-    """Whether a bound is above a value, None for infinity; NaN is not."""
+    """Return True if a bound is above a value, None for infinity; NaN is not."""
     return value is not None and bound > -inf and (bound == inf or Fraction(bound) > value)
 
 
 def below(bound: float, value: Fraction | None) -> bool:
-    """Whether a bound is below a value, None for infinity; NaN is not."""
+    """Return True if a bound is below a value, None for infinity; NaN is not."""
     return bound < inf and (value is None or bound == -inf or Fraction(bound) < value)
 
 
 def told(value: Fraction | None) -> str:
-    """A value in decimal digits, however small or large."""
+    """Return a value in decimal digits, however small or large."""
     if value is None:
         return "infinite"
     if value == 0:
@@ -567,7 +604,7 @@ def told(value: Fraction | None) -> str:
 
 
 def point_text(point: CanonicalPoint) -> str:
-    """A point as it is written in a script."""
+    """Return a point as the source text of a script."""
     given = {name: v for name, v in vars(point).items() if v is not None}
     parts = [
         f"{name}={v!r}" if isinstance(v, float) else f"{name}=array({np.asarray(v).tolist()!r})"
@@ -580,7 +617,7 @@ def point_text(point: CanonicalPoint) -> str:
 
 
 def judged(family: str, example: str | AnyProblem, at: At) -> Trial:
-    """Return what is wrong with an example, the text of a problem or a problem."""
+    """Return the complaints about an example, the text of a problem or a problem."""
     text = example if isinstance(example, str) else Instance.of(example).expression(Code())
     watch, outcome = checked(family, text, at)
     scripts = {f"{each.kind}: {each.sentence}": each.script for each in watch.findings}
@@ -599,7 +636,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Solve problems of each family by each solver: an example's time is not for the compiler."""
+    """Solve problems of each family, so that examples are timed without compilation."""
     for family in CANONICAL:
         dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
         for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:

@@ -1,14 +1,15 @@
-"""What regularisation paths claim of themselves, against exact optima: every breakpoint, midpoints and points in between.
+"""Reported gaps of regularisation paths, against exact optima.
 
     python -m campaigns nightly_bounds_path --seed 1 --examples 2000
 
-Small classifications with a bias, free or none, regressions and rankings, weights among
-them, linear and polynomial kernels and given Gram matrices; columns of scales from 1e-3
-to 1e3, offsets up to 1e7, targets up to 1e8 times their size from 0. The primal value
-of what `at` hands out is computed in rationals from its definition; its excess over the
-exact optimum, of `exact_optimum`, which checks every condition itself, must be within
-ten times what `gaps`, `midpoint_gaps` and the solution say, and 1e-12. Exit status 1 on
-a claim that does not hold, or any exception.
+Every breakpoint, midpoints and points in between. Small classifications with a bias,
+free or none, regressions and rankings, weights among them, linear and polynomial
+kernels and given Gram matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7,
+targets up to 1e8 times their size from 0. The primal value of the point of `at` is
+computed in rationals from its definition; its excess over the exact optimum, of
+`exact_optimum`, which checks every condition itself, must be within ten times the
+values of `gaps`, `midpoint_gaps` and the solution, and 1e-12. Exit status 1 on a false
+value, or any exception.
 """
 
 from __future__ import annotations
@@ -40,17 +41,36 @@ from narrow import as_a, present
 from oracles.rationals import fractions, inner
 
 FACTOR, ALLOWED = 10, Fraction(1, 10**12)
-"""How far a point may be above its claim: a factor of the claim, and a relative amount over S = max(|optimum|, 1e-4 P(0)) beside it."""
+"""Maximum excess of a point: a factor of its reported gap, plus a relative amount.
+
+The amount is relative to S = max(|optimum|, 1e-4 P(0)).
+"""
 AT_MOST = 12
-"""Breakpoints of a path that are judged, evenly spread, with the points between them."""
+"""Maximum number of judged breakpoints, evenly spread, with points between them."""
 LAMBDA_MIN = 1e-6
-"""Of a path, over the mean squared distance of the points from their mean and the largest target's inverse."""
+"""Minimum lambda of a path, relative to the scale of its problem.
+
+The scale is the mean squared distance of the points from their mean, over the largest
+target.
+"""
 KINDS = ("classification", "no bias", "regression", "ranking")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A point of a path.  where : breakpoint, half way or between.  lam : lambda.  claim : relative.  excess : the true one."""
+    """Point of a path.
+
+    Parameters
+    ----------
+    where : str
+        Breakpoint, half way or between.
+    lam : float
+        Value of lambda.
+    claim : float
+        Reported relative gap.
+    excess : Fraction
+        True relative gap.
+    """
 
     where: str
     lam: float
@@ -59,12 +79,12 @@ class Judged:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim does."""
+        """True if the reported gap holds."""
         return self.excess <= FACTOR * Fraction(self.claim) + ALLOWED
 
 
 def drawn(seed: int, number: int) -> MarginProblem:
-    """Return an instance, always the same one for a seed and a number."""
+    """Return an instance, the same for every equal seed and number."""
     rng = np.random.default_rng([seed, number])
     kind = KINDS[int(rng.integers(len(KINDS)))]
     m, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
@@ -99,7 +119,10 @@ def drawn(seed: int, number: int) -> MarginProblem:
 
 
 def judged(path: RegularizationPath, rng: np.random.Generator) -> Iterator[Judged]:
-    """Some of its breakpoints, midpoints, points in between, and one above it, each against every claim there is."""
+    """Yield breakpoints, midpoints, points in between and one above the path.
+
+    Each is compared with every gap reported for it.
+    """
     T = len(path)
     for t in np.unique(np.linspace(0, T - 1, min(T, AT_MOST)).astype(int)).tolist():
         lam = float(path.lambdas[t])
@@ -139,7 +162,7 @@ def primal_value(at: Definition, point: Point) -> Fraction:
 
 
 def followed(problem: MarginProblem, at: At) -> Trial:
-    """Return what is to be held against the claims of the path of an instance."""
+    """Return the complaints about the reported gaps of the path of an instance."""
     X = problem.X if not problem.kernel.given else np.ones((1, 1))
     unit = (
         float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() or 1.0) / problem.rows.largest_target

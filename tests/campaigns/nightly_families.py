@@ -1,9 +1,10 @@
-"""New instances of the families that are known by their data alone: forms have one optimum, mistakes are refuted, solvers reach it.
+"""New instances of the families that are known by their data alone.
 
     python -m campaigns nightly_families --seed 1 --examples 1000
 
-Instances are drawn from the families' own strategies. Exit status 1 if a form, a
-control or a solver does not conform.
+Forms have one optimum, mistakes are refuted, and solvers attain the optimum. Instances
+are drawn from the families' own strategies. Exit status 1 if a form, a control or a
+solver does not conform.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Whole regularisation paths of many nasty problems, every breakpoint, third and midpoint judged in extended precision, outside the solver.
+"""Whole regularisation paths of many degenerate problems, judged independently.
 
     python -m campaigns nightly_path --seed 1 --examples 10000
 
-Rankings, and for every five of them a classification with a bias and a regression:
-points on integer grids, duplicates, ties, cycles of preferences, repeated pairs,
-linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7 times
-their size from 0. Exit status 1 on a silent failure (a point whose relative gap exceeds
-1e-8), on more than 2 % early stops, and on any early stop of a path that has no excuse:
-a regular kernel matrix and no two events that nearly coincide.
+Every breakpoint, third and midpoint is judged in extended precision, outside the
+solver. Rankings, and for every five of them a classification with a bias and a
+regression: points on integer grids, duplicates, ties, cycles of preferences, repeated
+pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7
+times their size from 0. Exit status 1 on a silent failure (a point whose relative gap
+exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path with a
+regular kernel matrix and no two events that nearly coincide.
 """
 
 from __future__ import annotations
@@ -40,23 +41,29 @@ from equimargin.solvers import RegularizationPath, regularization_path
 from oracles.rationals import rational
 
 SILENT = 1e-8
-"""A relative gap above this was to be announced."""
+"""Relative gap above which a path must report it."""
 EARLY = 0.02
 """Share of the paths that may stop early."""
 REGULAR, APART = 1e8, 1e-10
-"""Condition of K, and distance of two events over lambda, from where on an early stop has no excuse."""
+"""Condition of K, and distance of two events over lambda, of a path that must finish.
+
+An early stop is a fault up to this condition and from this distance on.
+"""
 SHARES = (0.0, 1 / 3, 1 / 2)
-"""Where on every segment the path is judged."""
+"""Places on every segment at which the path is judged."""
 NEAR_0 = (1e-2, 1e-5, 1e-8)
-"""And on a last segment that leads to lambda = 0, at these shares of its upper end."""
+"""Further places on a last segment to lambda = 0, relative to its upper end."""
 LAMBDA_MIN = 1e-5
-"""Of a path, over the mean of K_ii and the largest target's inverse."""
+"""Minimum lambda of a path, times the largest target over the mean of K_ii."""
 KINDS = ("ranking", "classification", "regression")
 
 
 @dataclass(frozen=True)
 class Found:
-    """What came of a problem: breakpoints, the worst relative gap and where, why the path stopped, whether it had an excuse."""
+    """Result of a problem: breakpoints, the worst relative gap and its place.
+
+    Also the reason for stopping, and if an early stop is allowed.
+    """
 
     breakpoints: int
     gap: float
@@ -72,7 +79,7 @@ class Found:
 
 
 def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
-    """An instance, always the same one for a seed and a number."""
+    """Draw an instance, the same for every equal seed and number."""
     rng = np.random.default_rng([KINDS.index(kind), seed, number])
     X = _points(rng, most)
     scale, kernel = _kernel(rng)
@@ -100,7 +107,7 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
 
 
 def _score(rng: np.random.Generator, X: Array) -> Array:
-    """A noisy direction of the points, or noise alone."""
+    """Draw a noisy direction of the points, or noise alone."""
     along = X @ rng.normal(size=X.shape[1])
     return along / (np.abs(along).max() or 1.0) * rng.integers(3) + rng.normal(size=len(X))
 
@@ -119,12 +126,13 @@ def _points(rng: np.random.Generator, most: int) -> Array:
 
 
 def _kernel(rng: np.random.Generator) -> tuple[float, Kernel]:
-    """A kernel, and a scale for the points: a power of ten for the linear one alone."""
+    """Draw a kernel, and a scale for the points: a power of ten for linear ones alone."""
     which = int(rng.integers(7))
     if which < 2:
         return 1.0, linear()
     if which == 2:
-        return 10.0 ** float(rng.integers(-4, 5)), linear()  # K from 1e-8 to 1e8
+        # K ranges from 1e-8 to 1e8.
+        return 10.0 ** float(rng.integers(-4, 5)), linear()
     return 1.0, [polynomial(2), rbf(1.0), rbf(0.01), rbf(20.0)][which - 3]
 
 
@@ -133,7 +141,10 @@ def _weights(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def _pairs(rng: np.random.Generator, m: int) -> Array | None:
-    """Preferences (p, 2) of levels, of an order, of a graph with or without cycles, with repetitions; None for labels in queries."""
+    """Draw preferences (p, 2), with repetitions; None for labels in queries.
+
+    Of levels, of an order, of a graph with or without cycles.
+    """
     which = int(rng.integers(7))
     if which == 6:
         return None
@@ -157,9 +168,10 @@ def _pairs(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def worst(path: RegularizationPath) -> tuple[float, float]:
-    """The largest relative gap at breakpoints, thirds and midpoints, and its lambda, in extended precision; near lambda = 0 in rationals.
+    """Return the largest relative gap at breakpoints, thirds and midpoints, and its lambda.
 
-    The primal value is that of the path's own function and bias, the dual one that of its multipliers.
+    In extended precision; near lambda = 0 in rationals. The primal value is that of the
+    path's own function and bias, the dual one that of its multipliers.
     """
     problem, K, explicit = path.problem, _kernel_matrix(path.problem), path.w.shape[1] > 0
     lambdas, V, biases = (
@@ -167,7 +179,8 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
         for v in (path.lambdas, path.w if explicit else path.betas, path.biases)
     )
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
-    if len(lambdas) == 1 and lambdas[0] == 0:  # the same at every lambda, at 1 as well
+    # The path is constant in lambda, so that lambda = 1 serves as well.
+    if len(lambdas) == 1 and lambdas[0] == 0:
         lambdas, biases = lambdas + 1, biases + path.level
     found: list[NDArray[Any]] = [np.zeros(0)]
     at: list[NDArray[Any]] = [np.zeros(0)]
@@ -202,7 +215,11 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
 
 
 def rational_matrix(problem: MarginProblem) -> Any:
-    """K, (m, m), in Fractions: that of the kernel itself where its values are rational, else the entries that float64 makes of it."""
+    """Return K, (m, m), in Fractions.
+
+    If its values are rational, K is that of the kernel itself, else its float64
+    entries.
+    """
     kernel = problem.kernel
     if isinstance(kernel, Linear | Polynomial):
         X = rational(problem.X)
@@ -218,15 +235,17 @@ def rational_matrix(problem: MarginProblem) -> Any:
 def rational_gap(
     problem: MarginProblem, K: Any, explicit: bool, lam: Fraction, alpha: Any, v: Any, b: Fraction
 ) -> float:
-    """The relative gap at lambda of multipliers alpha (p,), g = lambda f by its coefficients v, and lambda b, in Fractions.
+    """Return the relative gap at lambda, in Fractions.
+
+    The multipliers are alpha (p,); g = lambda f has the coefficients v, and `b` is lambda
+    times the bias. Multipliers outside their box make the gap infinite. Products of
+    multipliers that leave almost nothing of f cancel so far, near lambda = 0, that
+    extended precision sees gaps in rounding.
 
     Parameters
     ----------
     explicit : bool
-        Whether v are coefficients of the columns of X. Multipliers off their box make
-        the gap infinite.
-
-    Products of multipliers that leave next to nothing of f cancel so far, near lambda = 0, that extended precision sees gaps in rounding.
+        True if v are coefficients of the columns of X.
     """
     s, w, t = (rational(v) for v in (problem.bias_signs, problem.unit_weights, problem.rows.t))
     g = (rational(problem.X) if explicit else K) @ v
@@ -241,7 +260,10 @@ def rational_gap(
 
 
 def _kernel_matrix(problem: MarginProblem) -> Array:
-    """That of the kernel itself where it is linear, else the entries that float64 makes of it, which are exact then."""
+    """Return the matrix of the kernel itself if it is linear, else its float64 entries.
+
+    The entries are exact then.
+    """
     Z = problem.explicit
     if Z is None:
         return problem.gram.dense.astype(np.longdouble)
@@ -252,7 +274,10 @@ def _kernel_matrix(problem: MarginProblem) -> Array:
 def _relative_gaps(
     problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array
 ) -> Array:
-    """Primal minus dual, (T,), over max(primal, 1e-4 primal at 0), all times C = 1 / lambda over C; inf outside of the box."""
+    """Return the relative gaps (T,) times C = 1 / lambda over C; inf outside of the box.
+
+    A relative gap is primal minus dual over max(primal, 1e-4 primal at 0).
+    """
     s, w, t = problem.bias_signs, problem.unit_weights, problem.rows.t
     f = v @ (problem.X.T if explicit else K) / lam[:, None]
     u = t - _dot(problem, f) - s * (b / lam)[:, None]
@@ -269,7 +294,7 @@ def _relative_gaps(
 
 
 def _rdot(problem: MarginProblem, alpha: Array) -> Array:
-    """A'alpha in the precision of alpha, (T, m)."""
+    """Return A'alpha in the precision of alpha, (T, m)."""
     A = problem.rows.matrix.tocoo()
     beta = np.zeros((problem.m, len(alpha)), dtype=alpha.dtype)
     np.add.at(beta, A.col, A.data.astype(int).astype(alpha.dtype)[:, None] * alpha.T[A.row])
@@ -277,7 +302,7 @@ def _rdot(problem: MarginProblem, alpha: Array) -> Array:
 
 
 def _dot(problem: MarginProblem, g: Array) -> Array:
-    """A g, (T, p), for g (T, m)."""
+    """Return A g, (T, p), for g (T, m)."""
     rows = problem.rows
     if isinstance(rows, Pairs):
         return g[:, rows.preferred] - g[:, rows.other]
@@ -285,7 +310,10 @@ def _dot(problem: MarginProblem, g: Array) -> Array:
 
 
 def excused(path: RegularizationPath) -> bool:
-    """Whether an early stop has an excuse: the kernel matrix is nearly singular, or two events of the path nearly coincide."""
+    """Return True if an early stop is allowed.
+
+    The kernel matrix is nearly singular, or two events of the path nearly coincide.
+    """
     lambdas = path.lambdas
     close = bool((np.diff(lambdas) > -APART * lambdas[:-1]).any())
     together = bool((np.bincount(path.event_breakpoints, minlength=1) > 1).any())
@@ -293,7 +321,7 @@ def excused(path: RegularizationPath) -> bool:
 
 
 def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
-    """Return what came of an instance."""
+    """Return the result of an instance."""
     path = regularization_path(problem, lambda_min * unit(problem))
     gap, where = worst(path) if len(path) else (0.0, 0.0)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300)) if len(path) else np.inf
@@ -304,12 +332,12 @@ def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
 
 
 def judged(problem: MarginProblem, at: object) -> Trial:
-    """Return what is to be held against the path of an instance."""
+    """Return the complaints about the path of an instance."""
     return trial_of(followed(problem))
 
 
 def trial_of(found: Found) -> Trial:
-    """Return what is to be held against a path."""
+    """Return the complaints about a path."""
     silent = not found.gap <= SILENT
     said = [
         f"a silent failure: relative gap {found.gap:.1e} at lambda = {found.where:.6g}, "
@@ -327,7 +355,10 @@ def trial_of(found: Found) -> Trial:
 
 
 def unit(problem: MarginProblem) -> float:
-    """Of lambda: the mean of K_ii over the largest target, of a regression over its distance from the one in the middle."""
+    """Return the unit of lambda: the mean of K_ii over the largest target.
+
+    For a regression, over the largest distance of a target from the median.
+    """
     rows = problem.rows
     largest = (
         float(np.abs(rows.y - np.median(rows.y)).max() + rows.epsilon) or 1.0
@@ -338,7 +369,7 @@ def unit(problem: MarginProblem) -> float:
 
 
 def checks(_: int) -> list[Check]:
-    """Return the check of each kind; rankings are five times as many as the others."""
+    """Return the check of each kind; there are five times as many rankings."""
     few = partial(at_most, EARLY, "stopped early")
     return [
         Check(

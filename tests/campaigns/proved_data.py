@@ -1,14 +1,15 @@
-"""Certificates of whole data sets, of all families by three kernels, put to all three checkers: a table of verdicts and CPU seconds.
+"""Certificates of whole data sets, put to all three checkers.
 
     python -m campaigns proved_data [PART ...]
 
-Each bundled data set is compared as a user does it, `equimargin compare NAME --kernel
-KERNEL --certify FOLDER`, and once more with C = inf; so are the first 20 queries of
-MQ2008 and the first one of OHSUMED where a checkout has them. `checker.py`, the program
-that is extracted from the proof, and Coq itself are asked about every certificate that
-is written. All sets take two hours of CPU time, nearly all of it Coq's, and up to 3 GB
-of memory. Exit status 1 where two checkers differ, a comparison fails, Coq does not
-prove a certificate, or there is none.
+The output is a table of verdicts and CPU seconds, for all families by three kernels.
+Each bundled data set is compared as by a user, `equimargin compare NAME --kernel KERNEL
+--certify FOLDER`, and once more with C = inf; so are the first 20 queries of MQ2008 and
+the first one of OHSUMED if a checkout has them. Every certificate is put to
+`checker.py`, to the program extracted from the proof, and to Coq itself. All sets take
+two hours of CPU time, nearly all of it Coq's, and up to 3 GB of memory. Exit status 1
+if two checkers differ, a comparison fails, Coq does not prove a certificate, or there
+is none.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from places import SHARED
 
 KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}
-"""What is said of a comparison by its cost, and the cost."""
+"""Suffix of a comparison's name, and its cost."""
 QUERIES = 20
-"""Queries of MQ2008 that are taken."""
+"""Number of the first queries of MQ2008 used."""
 LONGEST = 3600
-"""Time limit of one comparison, in seconds of the clock."""
+"""Time limit of one comparison, in seconds of wall time."""
 UNDECIDED = 4
-"""The exit status of a comparison of which a family stays open."""
+"""Exit status of a comparison with an undecided family."""
 
 
 def checks(_: int) -> Iterator[Check]:
@@ -72,7 +73,7 @@ def rows(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
-    """The data sets: what they are called, and what `compare` calls them."""
+    """Yield the data sets: their names, and their names for `compare`."""
     yield from zip(BUNDLED, BUNDLED, strict=True)
     for name, file, queries in (
         ("mq2008", public / "mq2008" / "S1.txt", QUERIES),
@@ -88,7 +89,7 @@ def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
 
 
 def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
-    """The lines of the first queries, which are together in a file."""
+    """Yield the lines of the first queries, contiguous in a file."""
     seen: list[str] = []
     for line in lines:
         query = line.split()[1]
@@ -117,7 +118,7 @@ def judged(program: Path, where: Path, command: list[str], at: object) -> Trial:
 
 
 def _judge(file: Path, program: Path, trial: Trial) -> None:
-    """Ask all checkers about a certificate, and enter its row and what is wrong."""
+    """Put a certificate to all checkers, and enter its row and faults."""
     started = _seconds()
     status, sentence = checker.verdict(str(file))
     python, started = _seconds() - started, _seconds()
@@ -140,7 +141,7 @@ def _judge(file: Path, program: Path, trial: Trial) -> None:
 
 
 def _seconds() -> float:
-    """CPU seconds of this process and of the children that have ended."""
+    """Return the CPU seconds of this process and of its terminated children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 

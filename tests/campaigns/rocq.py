@@ -1,15 +1,15 @@
 """Build and check the theorems of proofs/rocq by Coq.
 
-    python -m campaigns.rocq               build, assumptions, golden values, certificates
-    python -m campaigns.rocq --mutants     the same with single edits of the definitions: one of the four must notice each
+    python -m campaigns.rocq            build, assumptions, golden values, certificates
+    python -m campaigns.rocq --mutants  the same with single edits of the definitions
 
-Everything happens in copies under build/rocq. A golden value is what a declaration's
-printed formula gives at random dyadic numbers, where float64 is exact, and Coq must
-come to the same objective, and to the same feasibility, by its own definitions.
-Certificates of all families that the proved checker reads become theorems, and it
-accepts of their mutations those that the checker in Python accepts; a mutant of a
-definition that the build and the golden values do not notice meets them too. Exit
-status 1 if anything fails.
+One of the four must detect each edit. Everything happens in copies under build/rocq. A
+golden value is the value of a declaration's published formula at random dyadic numbers,
+where float64 is exact, and Coq must compute an equal objective, and equal feasibility,
+by its own definitions. Certificates of all families that the proved checker reads
+become theorems, and it accepts of their mutations those that the checker in Python
+accepts; a mutant of a definition that the build and the golden values do not detect
+meets them too. Exit status 1 if anything fails.
 """
 
 from __future__ import annotations
@@ -98,20 +98,23 @@ Open Scope text_scope.
 
 @dataclass(frozen=True)
 class Definition:
-    """How Coq writes a declaration: its objective and feasible set at a point, and the variables that are the point."""
+    """Coq form of a declaration: objective and feasible set at a point of variables."""
 
     objective: str
     feasible: str | None
     variables: str
 
     def point(self, values: Mapping[str, Any]) -> str:
-        """Return the point of the variables' values: numbers, vectors of the line, and vectors of multipliers or slacks."""
+        """Return the point of the variables' values.
+
+        Numbers, vectors of the line, and vectors of multipliers or slacks.
+        """
         parts = [written(values[name]) for name in self.variables.split()]
         return f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
 def numeral(value: Any) -> str:
-    """A dyadic number of an ordered field."""
+    """Return a dyadic number of an ordered field."""
     q = Fraction(float(value))
     text = (
         f"{abs(q.numerator)}%:R"
@@ -122,7 +125,7 @@ def numeral(value: Any) -> str:
 
 
 def sequence(values: Any) -> str:
-    """The numbers as a Coq sequence."""
+    """Return the numbers as a Coq sequence."""
     return "[:: " + "; ".join(numeral(v) for v in values) + "]"
 
 
@@ -132,7 +135,7 @@ def vector(values: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a number, a vector of the line, which has one entry, or another vector."""
+    """Return a number, a vector of the line (one entry), or another vector, for Coq."""
     size = np.shape(value)
     return (
         vector(value)
@@ -269,13 +272,17 @@ DEFINITIONS: dict[str, Definition] = {
     "rank.onenorm.differences": Definition("lp_obj {C}", "lp_feas KDelta", "alpha xi"),
 }
 WITHOUT = {
-    "svm.hard.bias.as_printed": "a read-out of a solution: look_alikes.svm_hard_bias_as_printed_is_infeasible",
+    "svm.hard.bias.as_printed": "a read-out of a solution: "
+    "look_alikes.svm_hard_bias_as_printed_is_infeasible",
     "rank.l2.value.as_printed": "a read-out of a solution, with its value in "
     "look_alikes.rank_l2_value_as_printed_is_not_value",
 }
-"""Declarations that have no golden value, and why."""
+"""Declarations without golden value, with the reason."""
 WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberised_hinge")
-"""Canonical families of which there is no theorem yet: their evidence is numerical. Families of programs have none."""
+"""Canonical families without a theorem: their evidence is numerical.
+
+Families of programs have no theorem either.
+"""
 
 
 def instance(id: str, C: float) -> Problem:
@@ -307,7 +314,10 @@ def items(indices: Any) -> str:
 
 
 def golden(id: str, rng: np.random.Generator) -> str:
-    """Two facts about a declaration: its objective at a point, and that a feasible point is feasible."""
+    """Return two facts about a declaration, for Coq.
+
+    Its objective at a point, and that a feasible point is feasible.
+    """
     definition, C = DEFINITIONS[id], float(rng.choice([0.5, 2.0]))
     problem = instance(id, C)
     declared = declare(id, problem)
@@ -322,7 +332,11 @@ def golden(id: str, rng: np.random.Generator) -> str:
     words: dict[str, str] = {"C": numeral(C), "e": numeral(EPSILON)}
     data = f"let x := points {sequence(problem.X[:, 0])} : 'I_3 -> R^o in "
     if hasattr(problem.rows, "preferred"):
-        pairs: Any = reduced_pairs(problem) if id == "rank.reduced" else problem.rows  # type: ignore[arg-type]
+        pairs: Any = (
+            reduced_pairs(problem)  # type: ignore[arg-type]
+            if id == "rank.reduced"
+            else problem.rows
+        )
         data += f"let hi := {items(pairs.preferred)} in let lo := {items(pairs.other)} in "
         if "differences" in id:
             D = problem.X[pairs.preferred] - problem.X[pairs.other]
@@ -357,7 +371,10 @@ def golden(id: str, rng: np.random.Generator) -> str:
 
 
 def differences(printed: FormulaValue) -> str:
-    """The tactic for an inequality: the differences of its sides that occur. Coq writes the ball |u| <= 1 as |u|^2 <= 1."""
+    """Return the tactic for an inequality: the differences of its sides that occur.
+
+    Coq writes the ball |u| <= 1 as |u|^2 <= 1.
+    """
     balls = {
         1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))
     }
@@ -374,7 +391,10 @@ def differences(printed: FormulaValue) -> str:
 
 
 def run(*command: str, cwd: Path) -> str:
-    """The output of a command; its failure is an error that holds what it said. One that takes too long is a TimeoutExpired."""
+    """Return the output of a command; a failure is an error with the output.
+
+    A command that takes too long is a TimeoutExpired.
+    """
     answer = subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS
     )
@@ -406,7 +426,7 @@ def compile_file(folder: Path, name: str) -> str:
 
 
 def copy(name: str) -> Path:
-    """A fresh copy of the sources under build."""
+    """Return a fresh copy of the sources under build."""
     folder: Path = BUILD / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -423,7 +443,10 @@ def build(folder: Path) -> None:
 
 
 def check_assumptions(folder: Path) -> int:
-    """How many linked theorems are closed under the global context: all, or it is an error."""
+    """Return the number of linked theorems that are closed under the global context.
+
+    An error is raised unless all are.
+    """
     names = [name.replace("/", ".") for name in theorems.linked()]
     files = " ".join(sorted({name.rpartition(".")[0] for name in names}))
     lines = [
@@ -438,7 +461,7 @@ def check_assumptions(folder: Path) -> int:
 
 
 def write_golden(folder: Path) -> int:
-    """The golden values of every declaration as a Coq file; how many facts it states."""
+    """Write the golden values of every declaration as a Coq file; return their number."""
     due = {
         id
         for id, entry in REGISTRY.items()
@@ -458,20 +481,26 @@ def write_golden(folder: Path) -> int:
 
 
 ONE_NORM = ("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm")
-"""The families of linear programs."""
+"""Families of linear programs."""
 VERIFIED = (
     *("svm.hard", "svm.soft", "svm.l2", "svm.nobias_hard", "svm.nobias", "svm.nobias_l2"),
     *("svr.hard", "svr.l1", "svr.l2", "rank.hard", "rank.l1", "rank.l2"),
     *ONE_NORM,
 )
-"""The families of which the proved checker reads certificates."""
+"""Families whose certificates the proved checker reads."""
 MUTATIONS = 3
-"""Mutations of each certificate that Coq judges, with its digests and with renewed ones: reading strings takes it most of the time."""
+"""Number of mutations of each certificate for Coq, with old and renewed digests.
+
+Reading strings takes Coq most of the time.
+"""
 
 
 def write_certificates(folder: Path) -> str:
-    """Certificates as theorems and mutations of them as Python judges these, as a Coq file; a sentence on what it states."""
-    # Only now, because it enters the families of the documents, whose formulations have
+    """Write certificates as theorems, and their mutations as judged by Python, for Coq.
+
+    Return a sentence on the contents of the Coq file.
+    """
+    # Imported here: it registers the families of the documents, whose formulations have
     # no golden values.
     from campaigns.certificate_mutations import accepted, mutations, signed
     from campaigns.two_checkers import of_form
@@ -505,9 +534,11 @@ def write_certificates(folder: Path) -> str:
 
 
 def certificates() -> dict[str, dict[str, Any]]:
-    """Certificates of all families by a linear kernel, and of some by an RBF kernel, a given Gram matrix and a polynomial kernel.
+    """Return certificates of all families by a linear kernel.
 
-    Of 32 points the proved checker expands functions by a polynomial kernel in the features; of 8 it computes the matrix.
+    Also of some by an RBF kernel, a given Gram matrix and a polynomial kernel. For 32
+    points the proved checker expands functions by a polynomial kernel in the features;
+    for 8 it computes the matrix.
     """
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
@@ -529,11 +560,14 @@ def certificates() -> dict[str, dict[str, Any]]:
 
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
-"""min 3 x1 + 4 x2 over the unit disc, whose optimum is -5."""
+"""Program min 3 x1 + 4 x2 over the unit disc; its optimum is -5."""
 
 
 def programs() -> dict[str, dict[str, Any]]:
-    """Certificates of programs in standard form: a linear and a quadratic one, one over a cone, and rays of both sides."""
+    """Return certificates of programs in standard form.
+
+    A linear and a quadratic one, one over a cone, and rays of both sides.
+    """
     made: dict[str, Program] = {
         "linear": program_from_arrays(
             None, [-1, -2], G=[[1, 1], [-1, 0], [0, -1]], h=[4, 0, 0], A=[[1, -1]], b=[1]
@@ -552,7 +586,7 @@ def programs() -> dict[str, dict[str, Any]]:
 
 
 def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
-    """What is exactly known of a program; an error where that is nothing."""
+    """Return the exact outcome of a program; an undecided one is an error."""
     found = program_optimum(program)
     if isinstance(found, Inconclusive):
         raise LookupError("a program of the campaign is undecided")
@@ -560,7 +594,10 @@ def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
 
 
 def singular() -> dict[str, Any]:
-    """The certificate by a Gram matrix that is positive semidefinite without room: only exact elimination proves it."""
+    """Return a certificate by a singular positive semidefinite Gram matrix.
+
+    Only exact elimination proves it.
+    """
     problem = classification(
         [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [1, -1, 1], 1.0, precomputed()
     )
@@ -568,14 +605,20 @@ def singular() -> dict[str, Any]:
 
 
 def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
-    """The problem by the Gram matrix of its points, with the shift by which that is proved positive semidefinite."""
+    """Return the problem by the Gram matrix of its points.
+
+    Its shift is the one by which the matrix is proved positive semidefinite.
+    """
     K = kernel.block(problem.X, problem.X)
     K = np.tril(K) + np.tril(K, -1).T
     return replace(problem, X=K, kernel=precomputed(), shift=proven_shift(K))
 
 
 def certified(family: str) -> dict[str, Any]:
-    """The certificate of a small problem of the family: an exact one of rank.hard, proven ones of the others."""
+    """Return the certificate of a small problem of the family.
+
+    An exact one of rank.hard, proven ones of the others.
+    """
     problem = sample_problem(family, linear(), n=8)
     return (
         certificate(exact_optimum(problem), "exact")
@@ -585,7 +628,7 @@ def certified(family: str) -> dict[str, Any]:
 
 
 def quoted(document: dict[str, Any]) -> str:
-    """A certificate as Coq reads it."""
+    """Return a certificate as input of Coq."""
     return f"[:: {strings(json.dumps(document).encode())}]"
 
 
@@ -627,7 +670,10 @@ MUTANTS = read("coq_mutants.toml")
 
 
 def check_mutants() -> int:
-    """Whether every mutant breaks the build, a golden value or a certificate: 0 if so."""
+    """Check that every mutant breaks the build, a golden value or a certificate.
+
+    Return 0 if so.
+    """
     library, survivors = copy("library"), 0
     build(library)
     write_golden(library)

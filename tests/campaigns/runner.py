@@ -1,7 +1,7 @@
-"""The runner of all campaigns: it draws examples by a seed, tries them under watch, and counts them.
+"""Runner of all campaigns: draws examples by a seed, tries and counts them.
 
 A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed
-and its place, and says what is wrong with one.
+and its place, and returns complaints about one.
 """
 
 from __future__ import annotations
@@ -27,45 +27,48 @@ from campaigns.shrunk import essence, script, shrunk
 from equimargin.formulations.problem import AnyProblem
 
 FOLDER = Path("build/nightly")
-"""The folder of scripts that show complaints, and of the examples at work."""
+"""Folder of scripts that show complaints, and of the running examples."""
 HANG_SECONDS = 300.0
 """CPU time limit of an example, unless its check has another."""
 DEADLOCK_SECONDS = 600.0
-"""Time of the clock over twice the limit of CPU time, after which the process is ended: code that waits takes no CPU time."""
+"""Wall time over twice the limit of CPU time until the process is ended.
+
+Code that waits takes no CPU time.
+"""
 SHOWN = 20
-"""Complaints of a check that are shown."""
+"""Maximum number of complaints shown per check."""
 ENOUGH = 100
-"""Examples from which on a share of them is judged."""
+"""Minimum number of examples for a judgement by share."""
 
 
 class At(NamedTuple):
-    """The address of an example: the seed, the place of its check, and its number there."""
+    """Address of an example: the seed, the place of its check, and its number there."""
 
     seed: int
     place: int
     number: int
 
     def rng(self, *more: int) -> np.random.Generator:
-        """Return the generator of these numbers, and of more of them."""
+        """Return the generator seeded by these numbers and further ones."""
         return np.random.default_rng([*self, *more])
 
 
 @dataclass
 class Trial:
-    """An example that was tried.
+    """Example that was tried.
 
     Attributes
     ----------
     said : list of str
-        Complaints, in sentences.
+        Complaints, as text.
     counts : Counter
         Words that are counted over all examples.
     worst : dict
-        Figures, of which the largest is shown.
+        Figures; the largest of each is shown.
     scripts : dict
-        Programs that show complaints, where the problem alone does not.
+        Programs that show complaints, if the problem alone does not.
     kept : object
-        Whatever the lines of the check are made of.
+        Data for the lines of the check.
     seconds : float
         CPU time.
     """
@@ -80,22 +83,22 @@ class Trial:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of examples.
+    """Check of examples.
 
     Attributes
     ----------
     name : str
-        The name in the table.
+        Name in the table.
     examine, draw : callable
-        Tries an example, and makes one: by default a generator of random numbers.
+        Functions that try and make an example: by default a random generator.
     count : callable
-        The number of examples, by the one on the command line.
+        Number of examples, by the one on the command line.
     limit : float
-        CPU seconds of an example.
+        CPU time limit of an example, in seconds.
     problem : callable
-        The problem of an example; by default the example itself.
+        Problem of an example; by default the example itself.
     lines, wrong : callable
-        Lines above the row of the table, and complaints, about all examples together.
+        Lines above the row of the table, and complaints, about all examples.
     shown : tuple of str
         Python that shows a complaint about `problem`; by default the check is run again.
     """
@@ -119,7 +122,10 @@ def once(examples: int) -> int:
 def by_sentence(
     subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = ""
 ) -> Iterator[Check]:
-    """Yield checks of functions of a generator that return a complaint, or none; `uncounted` is none."""
+    """Yield checks of functions of a generator that return a complaint, or none.
+
+    `uncounted` is none.
+    """
     for name, subject in subjects.items():
 
         def examine(
@@ -137,31 +143,31 @@ def by_sentence(
 
 
 def at_most(share: float, word: str, trials: Sequence[Trial]) -> Iterator[str]:
-    """Complain that more than a share of the examples have a word."""
+    """Yield a complaint if more than a share of the examples have a word."""
     count = sum(trial.counts[word] > 0 for trial in trials)
     if count > share * len(trials) and len(trials) >= ENOUGH:
         yield f"{count} of {len(trials)} are {word}, more than {share:.0%}"
 
 
 class Hang(BaseException):
-    """An example takes longer than it may; no `except Exception` stops it."""
+    """Excess of an example's time limit; no `except Exception` stops it."""
 
 
 @contextmanager
 def watched(seconds: float) -> Iterator[None]:
-    """Raise a Hang after so many seconds of CPU time."""
+    """Raise a Hang after the given seconds of CPU time."""
 
     def hang(*_: Any) -> None:
         raise Hang(f"no end after {seconds:g} s")
 
     handler, started = signal.signal(signal.SIGPROF, hang), time.process_time()
-    # again where a callback of native code has lost the exception
+    # The signal repeats, as a callback of native code may lose the exception.
     before = signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
     try:
         yield
     finally:
-        # What is spent within counts against the limit around it, whose signal is due
-        # now where nothing is left.
+        # Time spent within counts against the outer limit, whose signal is due
+        # now if none is left.
         left = before[0] - (time.process_time() - started)
         overdue = before[0] > 0 and left <= 0
         signal.setitimer(signal.ITIMER_PROF, before[1] if overdue else max(left, 0.0), before[1])
@@ -171,10 +177,10 @@ def watched(seconds: float) -> Iterator[None]:
 
 
 def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Trial:
-    """Draw an example and try it under watch; an exception is a complaint."""
+    """Draw an example and try it within its limits; an exception is a complaint."""
     running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
     running.parent.mkdir(parents=True, exist_ok=True)
-    # says what a process was at that had to be ended
+    # The file names the example of a process that had to be ended.
     running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")
     faulthandler.dump_traceback_later(
         2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr
@@ -182,7 +188,8 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     try:
         with watched(check.limit):
             trial = check.examine((draw or check.draw)(at), at)
-    except (Exception, Hang) as error:  # one example must not end the run
+    # One example must not end the run.
+    except (Exception, Hang) as error:
         trial = Trial([f"{type(error).__name__}: {error}"])
     finally:
         faulthandler.cancel_dump_traceback_later()
@@ -201,18 +208,20 @@ class Campaign:
 
     Attributes
     ----------
-    module, about : str
-        The name and the docstring of its module.
+    module : str
+        Name of the module.
+    about : str or None
+        Docstring of the module.
     checks : callable
-        Makes the checks, by the number of examples on the command line.
+        Factory of the checks, by the number of examples on the command line.
     examples, shared : int, bool
-        The default number of examples: of each check, or of all together where it is shared.
+        Default number of examples, per check or in total, and True if in total.
     processes : int
-        The default number of processes that try examples.
+        Default number of processes for examples.
     unit : str
-        The name of the option for the number of examples.
+        Name of the option for the number of examples.
     start : callable
-        Compiles kernels before any example is timed.
+        Function that compiles kernels before any example is timed.
     """
 
     module: str
@@ -226,13 +235,13 @@ class Campaign:
 
     @property
     def name(self) -> str:
-        """The name by which it is run."""
+        """Name on the command line."""
         return self.module.removeprefix("campaigns.")
 
     def main(
         self, arguments: Sequence[str] | None = None, say: Callable[[str], None] = say_at_once
     ) -> int:
-        """Run it from a shell; the exit status, 1 if something is wrong."""
+        """Run the campaign from a shell; return exit status 1 if there is a fault."""
         parser = argparse.ArgumentParser(
             prog=f"campaigns {self.name}",
             description=self.about,
@@ -288,7 +297,7 @@ class Campaign:
     def _run(
         self, check: Check, first: At, count: int, processes: int, say: Callable[[str], None]
     ) -> int:
-        """Try all examples of a check and print its lines; the number of failures."""
+        """Try all examples of a check and print its lines; return the number of failures."""
         addresses = [first._replace(number=number) for number in range(count)]
         trials, kinds = [], Counter[str]()
         for at, trial in zip(addresses, self._tried(check, addresses, processes), strict=True):
@@ -311,7 +320,7 @@ class Campaign:
         return sum(bool(trial.said) for trial in trials) + len(together)
 
     def _tried(self, check: Check, addresses: list[At], processes: int) -> Iterator[Trial]:
-        """Yield what came of each example, in order."""
+        """Yield the trial of each example, in order."""
         if processes == 1 or len(addresses) == 1:
             yield from map(partial(tried, check), addresses)
             return
@@ -322,10 +331,13 @@ class Campaign:
         )
 
     def written(self, check: Check, at: At, sentence: str, own: str = "", kind: str = "") -> str:
-        """Write scripts of a complaint, on the example and on a small problem, and return their names."""
+        """Write scripts of a complaint, and return their names.
+
+        One is on the example, one on a small problem.
+        """
         file = (
-            FOLDER
-            / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}-{at.seed}-{at.number}{kind}.py"
+            FOLDER / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}"
+            f"-{at.seed}-{at.number}{kind}.py"
         )
         file.parent.mkdir(parents=True, exist_ok=True)
         shown = check.shown or (

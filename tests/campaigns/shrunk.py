@@ -1,4 +1,7 @@
-"""Findings of campaigns as scripts: on their own instances, and on the smallest ones, which are JSON files too."""
+"""Scripts for failing cases of campaigns, on their own and on minimised instances.
+
+The minimised instances are JSON files too.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +16,25 @@ from equimargin.shrink import Instance, Shrunk, reduced
 from equimargin.shrink.record import sentence
 
 SECONDS = 60.0
-"""Seconds that making a finding small may take: a night has hundreds of such at most, and most take one."""
+"""Time limit of minimising a failing case, in seconds.
+
+A night has hundreds of such at most, and most take one second.
+"""
 BY_COMPARING = (
     "from equimargin import compare",
     "print(compare(problem, time_limit=5.0, patient=True))",
 )
-"""Lines of Python that show what a comparison finds."""
+"""Python lines that print a comparison."""
 
 
 def essence(complaint: str) -> str:
-    """Return a complaint without its figures, which change with the instance."""
+    """Return a complaint without its figures, as they depend on the instance."""
     head = complaint.strip().partition("(")[0].partition(":")[0].partition(",")[0]
     return " ".join(word for word in head.split() if not is_number(word))
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a figure."""
+    """Return True if a word is a figure."""
     try:
         float(word)
     except ValueError:
@@ -39,7 +45,7 @@ def is_number(word: str) -> bool:
 def script(
     problem: AnyProblem, sentences: Sequence[str], shown: Sequence[str] = BY_COMPARING
 ) -> str:
-    """Return a program that makes a problem bit for bit and runs some lines of Python on it."""
+    """Return a program that rebuilds a problem bit for bit and runs Python lines on it."""
     code = Code()
     made = (
         Instance.of(problem).expression(code)
@@ -57,16 +63,18 @@ def shrunk(
     file: Path,
     shown: Sequence[str] = BY_COMPARING,
 ) -> str:
-    """Make an instance small, write it beside `file` as .small.py and .small.json, and say how small it is.
+    """Minimise an instance, write it in the folder of `file`, and return its size as text.
+
+    The files are .small.py and .small.json.
 
     Parameters
     ----------
     problem : AnyProblem
-        The instance.
+        Failing instance.
     complaints : Callable[[AnyProblem], Collection[str]]
-        What there is to be said of one.
+        Complaints about an instance.
     found : Sequence[str]
-        What was said of this one; the first is kept.
+        Complaints about this one; the first is kept.
     shown : Sequence[str]
         Lines of Python that show it on `problem`.
     """
@@ -74,7 +82,7 @@ def shrunk(
     file.parent.mkdir(parents=True, exist_ok=True)
 
     def said(each: AnyProblem) -> str:
-        """Return the same complaint about another instance, empty where there is none."""
+        """Return the equal complaint about another instance, or ""."""
         return next(
             (complaint for complaint in complaints(each) if essence(complaint) == wanted), ""
         )
@@ -85,7 +93,8 @@ def shrunk(
         before = Instance.of(problem)
         search = reduced(before, lambda instance: bool(said(instance.problem())), SECONDS)
         last = said(search.instance.problem()) or found[0]
-    except Exception as failure:  # a finding that cannot be made small is a finding all the same
+    # A failing case that cannot be minimised is still one.
+    except Exception as failure:
         return f"not made small: {type(failure).__name__}: {failure}"
     small = Shrunk(
         last, ComparisonRequest(patient=True), search.instance, of=before.size, shown=tuple(shown)

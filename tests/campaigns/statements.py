@@ -1,4 +1,7 @@
-"""Statements of a source by its lines: the name of a changed place, whatever its number or layout."""
+"""Statements of a source by line: stable names of changed places.
+
+A name does not depend on the number or layout of the line.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import ast
 
 
 def statements_by_line(text: str) -> dict[int, str]:
-    """Return the innermost statement of every line, on one line; of a compound one its header.
+    """Return the innermost statement of every line, or the header of a compound one.
 
     Parameters
     ----------
@@ -15,7 +18,8 @@ def statements_by_line(text: str) -> dict[int, str]:
     """
     lines = text.splitlines()
     statements = {number: line.strip() for number, line in enumerate(lines, 1)}
-    for node in ast.walk(ast.parse(text)):  # outer statements come first
+    # Outer statements come first.
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno

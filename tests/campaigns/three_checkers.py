@@ -1,12 +1,13 @@
-"""Changed certificates put to all three checkers: `checker.py`, the program that is extracted from the proof, and Coq itself.
+"""Changed certificates put to all three checkers.
 
     python -m campaigns three_checkers --seed 1 --examples 90
 
-The certificates are those that `campaigns.rocq` proves, of 8 to 32 points a family and
-of programs. Each is changed so often in a digit, with its digests and with renewed
-ones, and in every form of `two_checkers`; some have a value of another type. Coq
-computes the verdict of each by `vm_compute`. A line for every certificate; exit status
-1 where two checkers differ.
+The checkers are `checker.py`, the program extracted from the proof, and Coq itself. The
+certificates are those of `campaigns.rocq`, of 8 to 32 points a family and of programs.
+Each is changed as many times in a digit, with its digests and with renewed ones, and in
+every form of `two_checkers`; some have a value of another type. Coq computes the
+verdict of each by `vm_compute`. A line for every certificate; exit status 1 if two
+checkers differ.
 """
 
 from __future__ import annotations
@@ -27,9 +28,15 @@ from equimargin.proofs.coq import CheckerAnswer, answers, build
 from equimargin.proofs.coq.compiled import NotProved, coqc, library
 
 TOGETHER = 60
-"""Certificates in one file of Coq: loading its libraries takes as long as some ten of them, and memory grows with each."""
+"""Number of certificates in one file of Coq.
+
+Loading its libraries takes as long as some ten of them, and memory increases with each.
+"""
 OF_TYPE = 20
-"""Documents with a value of another type that are drawn for each certificate: of the 700 that there are, Coq would take minutes."""
+"""Number of random documents with a value of another type, per certificate.
+
+There are 700 of them, which would take Coq minutes.
+"""
 HEAD = """From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
 Open Scope text_scope.
@@ -42,13 +49,19 @@ def checks(examples: int) -> Iterator[Check]:
     with library() as compiled, tempfile.TemporaryDirectory() as made:
         for name, document in certificates().items():
             judge = partial(judged, program, compiled, Path(made), examples)
-            yield Check(name, judge, lambda at, document=document: document, once, LIMIT_SECONDS)  # type: ignore[misc]
+            yield Check(
+                name,
+                judge,
+                lambda at, document=document: document,  # type: ignore[misc]
+                once,
+                LIMIT_SECONDS,
+            )
 
 
 def judged(
     program: Path, compiled: Path, folder: Path, examples: int, document: dict[str, Any], at: At
 ) -> Trial:
-    """Return how many changes of a certificate are accepted, and whether two checkers differ."""
+    """Return the number of accepted changes of a certificate, and disagreements."""
     rng = at.rng()
     changed = [
         one
@@ -71,7 +84,7 @@ def judged(
 
 
 def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list[bool]:
-    """Which of them the program accepts."""
+    """Return True for each document that the program accepts."""
     paths = [folder / f"{place}.json" for place in range(len(changed))]
     for path, one in zip(paths, changed, strict=True):
         path.write_text(json.dumps(one))
@@ -81,7 +94,7 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
 def _coq(
     changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path
 ) -> Iterator[str]:
-    """Yield the reason why Coq's verdicts are not these."""
+    """Yield the reason if Coq's verdicts differ from these."""
     lemmas = (
         f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by "
         f"vm_compute. Qed."

@@ -1,15 +1,16 @@
-"""Two checkers on certificates that are changed on purpose: the one in Python, and the program that is extracted from a proof.
+"""Tampered certificates: the checker in Python against the program of the proof.
 
     python -m campaigns two_checkers --seed 1 --examples 420
 
-Every family that the proved checker reads, by a linear, a polynomial and an RBF kernel
-and a given Gram matrix, also with weights, rays and missing sides, and programs of all
-kinds in standard form: the certificate changed so often in a digit, half of these
-signed again, and so often in the type of a value; in every hostile form; with wrong
-digests and schemas; with a key more, twice or missing in each of its objects; and as
-another text of the same values. Each checker has to accept what the other accepts. One
-difference is no fault and is counted apart: the program does not read what it does not
-cover. Exit status 1 if there is another difference.
+The program is extracted from a proof. Every family that the proved checker reads, by a
+linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
+and missing sides, and programs of all kinds in standard form: the certificate changed
+as many times in a digit, half of these signed again, and as many times in the type of a
+value; in every hostile form; with wrong digests and schemas; with a key more, twice or
+missing in each of its objects; and as another text of equal values. Each checker has to
+accept the documents that the other accepts. One difference is no fault and is counted
+apart: the program does not read documents outside its scope. Exit status 1 if there is
+another difference.
 """
 
 from __future__ import annotations
@@ -58,32 +59,39 @@ from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
 OF_DATA = ("iris", "diabetes_ranking")
-"""Bundled data of which certificates are changed too, besides those of 8 to 32 points a family."""
+"""Bundled data for changed certificates, in addition to 8 to 32 points a family."""
 
 INDEFINITE = [[0.0, 1.0], [1.0, -2.0]]
-"""A matrix that is not positive semidefinite, which a linear program does not need."""
+"""Indefinite matrix, sufficient for a linear program."""
 
 FORMS = (".16e", ".40f", ".30E", ".17g", ".15e")
-"""How doubles are written otherwise: by the first three they are read as the same, by the others some are integers or other doubles."""
+"""Other formats of doubles.
+
+By the first three the values are equal; by the others some are integers or other
+doubles.
+"""
 SEPARATORS = re.compile(r"([\[\]{}:,])")
 DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
-"""A number with a point or an exponent, between separators of a JSON text without spaces."""
+"""Number with point or exponent, between separators of a JSON text without spaces."""
 
 OTHER_VALUES: list[Any] = json.loads(
     '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", '
     '"-inf", "linear", [], [0], {}]'
 )
-"""What stands in the place of a value: something of every type of JSON, and strings that are numbers."""
+"""Replacements of a value: every type of JSON, and strings that are numbers."""
 
 UNCHANGED = "nothing"
-"""What is changed of a certificate that the program has to accept: not to read it is a difference there."""
+"""Name of a change with equal values, which the program has to accept.
+
+A rejection is a difference there.
+"""
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 LIMIT_SECONDS = 3600.0
 """CPU seconds of all changes of a certificate."""
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:
-    """The certificates by what they are of."""
+    """Return the certificates by the names of their subjects."""
     made = [(family, certified(family)) for family in VERIFIED]
     iris, pairs = (load(name) for name in OF_DATA)
     problems = [
@@ -95,7 +103,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         (f"{problem.family}, {problem.m} points", certificate(solve(problem, tol=1e-9)))
         for problem in problems
     ]
-    # doubles are closer below each than above
+    # Doubles are closer below each number than above.
     powers = classification([[2.0**-31], [-(2.0**-45)], [2.0**-61]], [1, -1, 1], 1.0)
     made.append(("svm.soft, powers of two", certificate(solve(powers, tol=1e-9))))
     sides = [*one_sided(certified("svm.l2")), *one_sided(certified("svm.onenorm"))]
@@ -113,9 +121,12 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
 
 
 def polynomials() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of every family by a polynomial kernel, of some with a constant added to it, and a ray."""
+    """Return certificates of every family by a polynomial kernel, and a ray.
+
+    Some have a constant added to the kernel.
+    """
     made = []
-    # Of 8 points the proved checker computes the kernel's matrix; of 32 it expands
+    # For 8 points the proved checker computes the kernel's matrix; for 32 it expands
     # functions of more than a few points in the features.
     for family, (degree, n) in product(VERIFIED, ((3, 8), (2, 32))):
         kernel: Kernel = polynomial(degree, 0.5, 1.0)
@@ -128,7 +139,10 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
 
 
 def radials() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of every family by an RBF kernel, of some with a constant added to it, of equal points, and a ray where these cancel."""
+    """Return certificates of every family by an RBF kernel, also of equal points.
+
+    Some have a constant added to the kernel; in a ray equal points cancel.
+    """
     made = []
     for family in VERIFIED:
         kernel: Kernel = rbf(0.5)
@@ -150,7 +164,7 @@ def radials() -> list[tuple[str, dict[str, Any]]]:
 
 
 def linear_programs() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of the linear programs: exact ones, and one of listed pairs."""
+    """Return certificates of the linear programs: exact ones, and one of listed pairs."""
     exact = [
         (
             f"{family}, exact",
@@ -166,7 +180,7 @@ def linear_programs() -> list[tuple[str, dict[str, Any]]]:
 
 
 def matrices() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of every family by a given Gram matrix, and by matrices of all kinds."""
+    """Return certificates of every family by a Gram matrix, and by matrices of all kinds."""
     problems = {
         f"{family}, a matrix": by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0))
         for family in VERIFIED
@@ -188,7 +202,10 @@ def matrices() -> list[tuple[str, dict[str, Any]]]:
 
 
 def weighted() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of problems with weights, one of them 0: of points, of rows, of queries and of pairs."""
+    """Return certificates of problems with weights, one of them 0.
+
+    Weights of points, of rows, of queries and of pairs.
+    """
     rng = np.random.default_rng(0)
     X, labels, targets = (
         rng.integers(-8, 9, (10, 2)) / 4,
@@ -220,7 +237,7 @@ def weighted() -> list[tuple[str, dict[str, Any]]]:
 
 
 def rays() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates that no point is feasible: the labels of XOR, and pairs in a circle."""
+    """Return infeasibility certificates: the labels of XOR, and pairs in a circle."""
     X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
     xor, circle = (
         classification(X, [1, 1, -1, -1], np.inf),
@@ -233,7 +250,7 @@ def rays() -> list[tuple[str, dict[str, Any]]]:
 
 
 def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """A certificate with one end of its interval, and the side that proves it."""
+    """Return a certificate with one end of its interval, and the side that proves it."""
     lower, upper = (document["claim"][end] for end in ("lower", "upper"))
     return [
         (
@@ -248,7 +265,10 @@ def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def programs() -> list[tuple[str, dict[str, Any]]]:
-    """Certificates of programs in standard form: exact ones of all kinds, families of the documents, cones, rays and missing sides."""
+    """Return certificates of programs in standard form.
+
+    Exact ones of all kinds, families of the documents, cones, rays and missing sides.
+    """
     rng, made = np.random.default_rng(0), []
     for kind, data in ((kind, data) for kind in KINDS for data in DATA):
         program = kind(rng, 8, 3, data)
@@ -274,7 +294,7 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
 
 
 def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
-    """Return how often the two checkers agree on changes of a certificate, and the differences."""
+    """Return the agreements of the two checkers on changes, and the differences."""
     trial, rng = Trial(), at.rng()
     changes = [(UNCHANGED, json.dumps(document).encode())]
     mutated = [
@@ -310,7 +330,10 @@ def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> 
 
 
 def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The document with wrong digests and schemas, and with a key more or one missing in each of its objects, signed again."""
+    """Yield the document with wrong digests and schemas.
+
+    Also with a key more or one missing in each of its objects, signed again.
+    """
     digests = document["digests"]
     for schema in (
         *(f"equimargin-certificate/{number}" for number in (0, 3, 10)),
@@ -347,7 +370,10 @@ def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The document with values of other types: each value of its objects, and the first of every list in these; signed again."""
+    """Yield the document with values of other types, signed again.
+
+    Each value of its objects, and the first of every list in these.
+    """
     for path in _firsts({key: value for key, value in document.items() if key != "digests"}, ()):
         value: Any = document
         for key in path:
@@ -371,13 +397,13 @@ def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def drawn_types(
     document: dict[str, Any], rng: np.random.Generator, count: int
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Documents with a value of another type, drawn at random, as many as the count says."""
+    """Draw `count` documents with a value of another type."""
     every = list(of_type(document))
     return [every[place] for place in rng.choice(len(every), min(count, len(every)), replace=False)]
 
 
 def _firsts(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Where the values of objects are, and the first one of every list."""
+    """Yield the paths of the values of objects, and of the first one of every list."""
     if path:
         yield path
     if isinstance(part, dict):
@@ -388,7 +414,7 @@ def _firsts(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """The document with one of its keys twice: its value after a null, and its value twice."""
+    """Yield the document with one key twice: its value after a null, and its value twice."""
     for path in _objects(document, ()):
         for key, value in _at(document, path).items():
             for again in ({"": None} | _at(document, path), _at(document, path) | {"": value}):
@@ -401,7 +427,10 @@ def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 
 def rewritten(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Other texts of the same values, and of nearly the same ones where a form has fewer digits, with the digests of the first."""
+    """Yield other texts of the values, with the digests of the first.
+
+    The values are nearly equal if a form has fewer digits.
+    """
     text = json.dumps(document, separators=(",", ":"))
     yield "with spaces", json.dumps(document, indent=2).encode()
     yield (
@@ -419,7 +448,7 @@ def rewritten(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 
 def _objects(part: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Where the objects of a document are."""
+    """Yield the paths of the objects of a document."""
     if isinstance(part, dict):
         yield path
         for key, value in part.items():
@@ -434,12 +463,15 @@ def _at(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _with(document: dict[str, Any], path: tuple[str, ...], part: dict[str, Any]) -> dict[str, Any]:
-    """The document with another object in the place of one of its own."""
+    """Return the document with another object in the place of one of its own."""
     return document | {path[0]: _with(document[path[0]], path[1:], part)} if path else part
 
 
 def signed_where_read(data: bytes) -> bytes:
-    """A hostile form with digests that fit it, where it is read as a document and written as it was; else as it is."""
+    """Return a hostile form with fitting digests if it is a document, else unchanged.
+
+    It must be read and written as it was.
+    """
     try:
         document = json.loads(data)
         same = json.dumps(document, separators=(",", ":")).encode() == data

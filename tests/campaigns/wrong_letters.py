@@ -1,14 +1,14 @@
-"""Every sign, factor, number, symbol, function and constraint of the printed problems, changed one at a time.
+"""Every sign, factor, number, symbol, function and constraint, changed one at a time.
 
     python -m campaigns wrong_letters                 all declarations of the documents
     python -m campaigns wrong_letters svm.soft rvm    those whose ids contain one of these
 
-A declaration is the only place in which its equation is written, so that nothing in the
-same file contradicts a misprint. What does are the other formulations of its family,
-the solvers and the proven interval. Each change is tried on several small problems, on
-all of which the right form agrees. It is noticed where the verdict on one of them is
-DISAGREES, or the problem is refused: it is not convex, or lacks a part that is needed
-by the map to a point. A change that is not noticed makes the same problem, by a reason
+The changes are in the published problems. A declaration is the only place of its
+equation, so that its file alone cannot reveal a misprint. The other formulations of its
+family, the solvers and the proven interval can. Each change is tried on several small
+problems, on all of which the right form agrees. It is detected if the verdict on one of
+them is DISAGREES, or the problem is rejected: it is not convex, or lacks a part needed
+by the map to a point. A change that is not detected makes an equal problem, by a reason
 in THE_SAME, or is a failure: exit status 1. Every form is written in full in its own
 function, because only the letters of that function are changed. The maps to and from
 canonical points are not changed here; `make mutants` has wrong ones.
@@ -70,9 +70,9 @@ THE_SAME: dict[str, str] = {
     "svm.huberised_hinge.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.huberised_hinge.slacks: another sign in 1 + d.width - z": A_SQUARE,
 }
-"""Changes after which the problem is the same one, by id and change, with the reason."""
+"""Changes that leave the problem equal, by id and change, with the reason."""
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
-"""Functions of cvxpy that are exchanged for another one."""
+"""Functions of cvxpy, and their replacements."""
 
 LIMIT_SECONDS = 3600.0
 """CPU seconds of all changes of a problem."""
@@ -82,26 +82,29 @@ STATEMENTS = ("minimize", "maximize")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a declaring function: what it is, and the function."""
+    """Change of a declaring function: its name, and the changed function."""
 
     name: str
     function: Callable[[Any], Any]
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of every printed problem."""
+    """Yield the check of every published problem."""
     for entry in REGISTRY.values():
         if FAMILIES[entry.family].is_canonical and not entry.control:
             yield Check(entry.id, judged, partial(drawn, entry), once, LIMIT_SECONDS)
 
 
 def drawn(entry: Formulation, at: object) -> Formulation:
-    """Return the formulation: its problems are always the same."""
+    """Return the formulation; its problems do not depend on a seed."""
     return entry
 
 
 def judged(entry: Formulation, at: object) -> Trial:
-    """Return how changes of a printed problem are noticed; those without a notice are complaints."""
+    """Return the detections of changes of a published problem.
+
+    Changes without a detection are complaints.
+    """
     known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
     for problem, honest in known:
         right = judge(
@@ -124,7 +127,7 @@ def judged(entry: Formulation, at: object) -> Trial:
 
 
 def problems(entry: Formulation) -> list[Problem]:
-    """Small problems of a formulation's family, weighted where it takes weights."""
+    """Return small problems of a formulation's family, weighted if it supports weights."""
     found: list[Problem] = []
     for levels in (3, 2):
         kernels = enumerate((rbf(0.5), linear(), rbf(0.2)))
@@ -138,14 +141,20 @@ def problems(entry: Formulation) -> list[Problem]:
 
 
 def with_a_missing_level(problem: Problem) -> Iterator[Problem]:
-    """Yield an ordinal regression without points of level 1, so that its thresholds are in order only if that is asked, and far apart."""
+    """Yield an ordinal regression without points of level 1, its thresholds far apart.
+
+    They are in order only if the formulation requires it.
+    """
     if isinstance(problem.rows, Levels) and isinstance(problem, MarginProblem) and problem.T > 1:
         y = np.asarray(problem.rows.y)
         yield replace(problem, X=5 * problem.X, rows=Levels(np.where(y == 1, 2.0, y), problem.T))
 
 
 def weighted(problem: Problem) -> Problem:
-    """The problem with costs that differ, some of them 0, where rows have a cost; else with margins above 1 where the kernel is linear."""
+    """Return the problem with different costs, some 0, if rows have costs.
+
+    Else with margins above 1 if the kernel is linear.
+    """
     if not isinstance(problem, MarginProblem):
         return problem
     if np.isinf(problem.C):
@@ -155,9 +164,9 @@ def weighted(problem: Problem) -> Problem:
 
 
 def with_a_hard_row(problem: Problem) -> Problem:
-    """The problem in which the row that an optimum violates most is hard; of a tube one on each side.
+    """Return the problem with its most violated row hard; for a tube one on each side.
 
-    Where no row can be hard, the classes are exchanged.
+    The violation is at an optimum. If no row can be hard, the classes are exchanged.
     """
     if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
         return problem
@@ -190,7 +199,7 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
 
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
-    """Return the way in which a change is noticed; empty where it is not."""
+    """Return the reason that detects a change, or ""."""
     changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
         try:
@@ -199,7 +208,8 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
             if "rules of convex programs" not in str(reason):
                 raise
             return "refused as not convex"
-        except KeyError:  # an unknown or a multiplier that is needed by the map to a point
+        # A variable or a multiplier for the map to a point is missing.
+        except KeyError:
             return "refused, a part is missing"
         if (
             judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement
@@ -210,7 +220,7 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
 
 
 def changes(entry: Formulation) -> Iterator[Change]:
-    """Every change of a formulation's function, one at a time."""
+    """Yield every change of a formulation's function, one at a time."""
     function = inspect.unwrap(entry.stated)
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition = tree.body[0]
@@ -235,7 +245,7 @@ def changes(entry: Formulation) -> Iterator[Change]:
 
 
 def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """The changes of one node, each as a name and a function that makes it in a copy."""
+    """Yield the changes of one node: a name, and a function that makes it in a copy."""
     if isinstance(node, ast.Call):
         yield from changes_of_call(node)
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
@@ -299,7 +309,7 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
 
 
 def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """The changes of a call: a constraint less, another function, a symbol that is negated."""
+    """Yield the changes of a call: a constraint less, another function, a negated symbol."""
     called = ast.unparse(node.func)
     if called in STATEMENTS:
         yield (
@@ -307,7 +317,10 @@ def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]
             lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop()),
         )
         for i, keyword in enumerate(node.keywords):
-            yield f"no {keyword.arg}", lambda copied, i=i: copied.keywords.pop(i)  # type: ignore[misc]
+            yield (
+                f"no {keyword.arg}",
+                lambda copied, i=i: copied.keywords.pop(i),  # type: ignore[misc]
+            )
     name = called.removeprefix("cp.")
     if name in OTHER_FUNCTIONS:
         yield (

@@ -1,4 +1,4 @@
-"""Arrays of NPZ archives: as numpy reads them, and nothing that a small file only claims."""
+"""Arrays of NPZ archives: read as by numpy, except sizes that a small file claims."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TYPES = st.one_of(
 
 
 def written(descr: Any, shape: tuple[int, ...], data: bytes) -> bytes:
-    """An array of a header that claims what it will, and of data."""
+    """Return an array file: a header with arbitrary claims, and the data."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         file, {"descr": descr, "fortran_order": False, "shape": shape}

@@ -1,4 +1,7 @@
-"""Arguments of a wrong type are refused in a sentence that names them, by every constructor; tables of other columns too."""
+"""Arguments of a wrong type: every constructor raises an error that names them.
+
+Tables of other columns raise too.
+"""
 
 from __future__ import annotations
 
@@ -179,8 +182,9 @@ def test_an_argument_of_a_wrong_type_is_named(
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(), st.text(max_size=5), st.binary(max_size=3), st.dates(),
-    st.datetimes(), st.timedeltas(), st.fractions(), st.decimals(), st.just(len), st.just(linear()), st.sampled_from(SIGNS),
+    st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(),
+    st.text(max_size=5), st.binary(max_size=3), st.dates(), st.datetimes(), st.timedeltas(),
+    st.fractions(), st.decimals(), st.just(len), st.just(linear()), st.sampled_from(SIGNS),
 )  # fmt: skip
 ANYTHING = st.one_of(
     SCALARS,
@@ -272,7 +276,7 @@ def test_what_else_takes_labels_and_costs_names_them_too() -> None:
 
 
 class Table:
-    """As much of a data frame as anybody asks for: values, and names of the columns."""
+    """Minimal data frame: values, and names of the columns."""
 
     def __init__(self, values: Any, columns: Any) -> None:
         self.values, self.columns = np.asarray(values), columns
@@ -315,12 +319,10 @@ def test_numbered_columns_are_names_and_what_is_no_list_of_names_is_none() -> No
     assert classification(Table(X, [0, 1]), SIGNS).feature_names == ("0", "1")
     with pytest.raises(ValueError, match="in another order"):
         solve(classification(Table(X, [0, 1]), SIGNS)).decision_function(Table(X, [1, 0]))
-    assert (
-        given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
-    )  # its columns are points
-    assert (
-        classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
-    )  # pyarrow's columns are the values
+    # The columns of a Gram matrix are points.
+    assert given_gram(classification(TRAINING, SIGNS, kernel=rbf(0.5))).feature_names is None
+    # pyarrow's columns are the values.
+    assert classification(Table(X, [X[:, 0], X[:, 1]]), SIGNS).feature_names is None
 
 
 COLUMN_NAMES = st.one_of(

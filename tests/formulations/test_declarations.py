@@ -1,4 +1,7 @@
-"""Every declaration of the registry: disciplined, named as printed, equal to its printed formula, with multipliers of the right sign."""
+"""Declarations of the registry: disciplined, named and valued as published.
+
+Each equals its published formula, and its multipliers have the right sign.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ KERNELS: dict[str, Kernel] = {
 IDS = list(PRINTED)
 RIGHT = [id for id in IDS if not REGISTRY[id].control]
 NEAR = {"CLARABEL": 1e-6, "SCS": 1e-6, "OSQP": 1e-3, "HIGHS": 1e-4}
-"""How near to the optimum a backend's multipliers come, relative to S; a wrong sign is off by 1."""
+"""Distance of a backend's multipliers from the optimum, relative to S.
+
+A wrong sign gives a distance of 1.
+"""
 
 WITHOUT_MULTIPLIERS = {
     *("svm.huberised_hinge.primal", "svm.huberised_hinge.beta", "svm.nobias.beta"),
@@ -66,9 +72,9 @@ WITHOUT_MULTIPLIERS = {
     *("ord.hard.neighbours", "ord.hard.rank_hard"),
     *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
 }
-"""Right formulations whose points have a function only."""
+"""Correct formulations whose points have no multipliers."""
 MISREAD = "rank.l2.value.as_printed"
-"""The control that declares the right problem and misprints its value."""
+"""Control that declares the right problem and misprints its value."""
 WEIGHTS: dict[str, list[float]] = {
     "ones": [],
     "positive": [0.5, 1.7, 1.0],
@@ -82,7 +88,10 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def problem_of(
     family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3
 ) -> Problem:
-    """A small problem of a family: noisy, or feasible where there is no cost. Weights are a key of WEIGHTS."""
+    """Make a small problem of a family: noisy, or feasible where there is no cost.
+
+    Weights are a key of WEIGHTS.
+    """
     task = get_task(family)
     if family in HARD:
         return sample_problem(family, kernel, seed=1, n=n)
@@ -93,7 +102,8 @@ def problem_of(
     if factors is not None and weights == "one infinite":
         factors[np.argmax(score)] = np.inf
         if "delta" in FAMILIES[family].settings:
-            factors = np.where(np.isinf(factors), 1.0, factors)  # this loss has no hard rows
+            # This loss has no hard rows.
+            factors = np.where(np.isinf(factors), 1.0, factors)
     y = {
         "classification": np.where(score > 0.4, 1.0, -1.0),
         "regression": score,
@@ -107,11 +117,12 @@ def problem_of(
     if factors is None or isinstance(problem, OneNormProblem):
         return problem
     if task == "regression":
-        # the sides differ
+        # The sides of the tube differ.
         return replace(problem, weights=np.concatenate([factors, factors[::-1]]))
     if task != "ranking":
         return problem
-    rows = LabelledPairs(y, None).listed()  # weights of pairs have no public way in
+    # No public argument sets the weights of pairs.
+    rows = LabelledPairs(y, None).listed()
     factors = np.resize(WEIGHTS[weights], rows.p)
     if weights == "one infinite":
         factors[np.argmax(score[rows.preferred] - score[rows.other])] = np.inf
@@ -119,19 +130,22 @@ def problem_of(
 
 
 def declared(id: str, kernel: Kernel, **options: Any) -> Declaration:
-    """The declaration of a problem with one of the WEIGHTS."""
+    """Declare a problem with one of the WEIGHTS."""
     return declare(id, problem_for(id, kernel, **options))
 
 
 def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
-    """A problem of a formulation's family that the formulation takes: a form for two levels is given two."""
+    """Make a problem of a formulation's family that the formulation supports.
+
+    A form for two levels has two levels.
+    """
     return problem_of(
         REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options
     )
 
 
 def forms(ids: list[str], *weights: str) -> pytest.MarkDecorator:
-    """Every formulation with every kernel, and weights, that it does not refuse."""
+    """Build the parametrisation by every formulation and its kernels and weights."""
     choices: list[tuple[str, ...]] = [(w,) for w in weights] or [()]
     taken = [
         (id, kernel, *chosen)
@@ -155,13 +169,16 @@ every_right_form = forms(RIGHT)
 
 
 def right_answers(problem: Problem) -> list[Evidence]:
-    """What every declaration that takes the problem shows."""
+    """Return the evidence of every declaration that supports the problem."""
     ids = [id for id in RIGHT if REGISTRY[id].refusal(problem) is None]
     return [examine(problem, solve_declaration(declare(id, problem))) for id in ids]
 
 
 def set_at_random(declaration: Declaration, seed: int) -> None:
-    """Give the variables random values; those that an equation defines (beta = A'alpha) are given what it says."""
+    """Give the variables random values.
+
+    Variables defined by an equation (beta = A'alpha) take the value of the equation.
+    """
     rng = np.random.default_rng(seed)
     for variable in declaration.variables.values():
         variable.value = rng.normal(size=variable.shape)
@@ -211,7 +228,10 @@ def test_it_says_where_it_is_printed(id: str) -> None:
 @forms([id for id in IDS if id != MISREAD], "ones", "positive", "some 0")
 @pytest.mark.parametrize("n", [5, 12])
 def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, n: int) -> None:
-    """At points that are neither feasible nor optimal: the objective, and every constraint's violation."""
+    """The objective and every constraint's violation agree at arbitrary points.
+
+    The points are neither feasible nor optimal.
+    """
     d = declared(id, kernel, weights=weights, n=n)
     for seed in range(5):
         set_at_random(d, seed)
@@ -219,15 +239,18 @@ def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, 
         assert printed.objective == pytest.approx(float(d.objective.args[0].value), rel=1e-10)
         for name, violation in printed.violations.items():
             size = np.maximum(np.atleast_1d(violation), 0.0)
-            if name not in d.constraints:  # about rows that this problem does not have
+            # The violation is of rows that this problem does not have.
+            if name not in d.constraints:
                 assert size.size == 0
                 continue
             expected = np.atleast_1d(d.constraints[name].violation())
             if size.shape == expected.shape:
                 assert size == pytest.approx(expected, rel=1e-10, abs=1e-12), name
-            elif d.canonical.p <= ALL_SUBSETS:  # the worst of them is printed for all
+            # The maximum is printed for all constraints.
+            elif d.canonical.p <= ALL_SUBSETS:
                 assert size.max() == pytest.approx(expected.max(), rel=1e-10, abs=1e-12), name
-            else:  # and some of them are declared
+            else:
+                # Some of the constraints are declared.
                 assert size.max() >= expected.max() - 1e-10, name
 
 
@@ -235,7 +258,11 @@ def test_the_tree_is_the_printed_formula(id: str, kernel: Kernel, weights: str, 
 def test_what_solves_the_tree_satisfies_what_is_printed(
     id: str, kernel: Kernel, weights: str
 ) -> None:
-    """Rows of weight 0, hard rows, and those of many constraints that are not declared: no other point would show that they are met."""
+    """Rows of weight 0, hard rows and undeclared constraints are met at the solution.
+
+    The undeclared ones are those of families of many constraints; no other point would
+    show that they are met.
+    """
     d = declared(id, kernel, weights=weights)
     answer = solve_declaration(d)
     if answer.values is None:
@@ -260,7 +287,10 @@ PAYING = [
 
 @forms([*PAYING, "rank.l1.betahat"], "one infinite")
 def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights: str) -> None:
-    """As it is declared: a function that is wrong there violates both. Linear programs have no hard rows."""
+    """A function that is wrong at a hard row violates the declared and the printed row.
+
+    Linear programs have no hard rows.
+    """
     d = declared(id, kernel, weights=weights)
     if not isinstance(d.canonical, MarginProblem):
         return
@@ -303,7 +333,7 @@ def test_every_constraint_is_printed_but_those_that_only_name_things(id: str) ->
 @every_right_form
 def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -> None:
     """Solved again after the change, it has the value of a problem declared at that cost."""
-    # with more pairs the declared subsets are those of one cost
+    # With more pairs the declared subsets are those of one cost.
     n = 5 if id == "rank.oneslack" else 12
     d, fresh = declared(id, kernel, C=0.02, n=n), declared(id, kernel, C=0.08, n=n)
     if REGISTRY[id].family in HARD:
@@ -326,7 +356,7 @@ def test_another_cost_is_another_value_of_a_parameter(id: str, kernel: Kernel) -
 def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(
     id: str, kernel: Kernel
 ) -> None:
-    """Also once its parameter has moved on."""
+    """This holds after a further change of its parameter too."""
     n = 5 if id == "rank.oneslack" else 12
     d = declared(id, kernel, C=0.02, n=n)
     if not d.parameters:
@@ -352,7 +382,7 @@ def test_a_declaration_at_another_cost_is_judged_as_the_problem_at_that_cost(
 
 
 def same_family(id: str, problem: Problem) -> list[str]:
-    """The other formulations that take the problem."""
+    """Return the other formulations that support the problem."""
     return [other for other in RIGHT if other != id and REGISTRY[other].refusal(problem) is None]
 
 
@@ -376,7 +406,7 @@ def test_a_parameter_that_is_no_cost_is_refused(value: float | None) -> None:
 
 
 def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
-    """At 1/C = 0 its own value is the hard problem's optimum."""
+    """At 1/C = 0 its value is the hard problem's optimum."""
     d = declare("rank.l2.dual", ranking([[1.0], [-1.0], [2.0]], [1, 0, 2], loss="squared_hinge"))
     d.parameters["1/C"].value = 0.0
     assert d.canonical.family == "rank.hard"
@@ -388,7 +418,7 @@ def test_a_dual_without_its_ridge_is_the_hard_margin() -> None:
 
 @pytest.mark.parametrize("id", ["rank.path", "rank.lambda.primal", "rank.lambda.function"])
 def test_a_lambda_of_0_is_refused(id: str) -> None:
-    """Without the norm slacks cost nothing or everything, and there is no problem of the family."""
+    """Without the norm slacks cost nothing or everything: no problem of the family."""
     d = declare(id, ranking([[1.0], [-1.0], [2.0]], [0, 1, 2]))
     d.parameters["lambda"].value = 0.0
     with pytest.raises(
@@ -431,14 +461,19 @@ def test_the_subsets_of_one_cost_have_no_parameter() -> None:
 def test_constraints_may_be_changed_between_solves() -> None:
     d = declared("svm.soft.primal", linear())
     right, problem = solve_declaration(d), d.problem
-    assert d.problem is problem  # cvxpy keeps what it compiled with the object
+    # cvxpy caches its compiled form with the object.
+    assert d.problem is problem
     family = [
         examine(d.canonical, solve_declaration(declare(id, d.canonical)))
         for id in same_family(d.id, d.canonical)
     ]
     d.constraints["no bias"] = d.variables["b"] == 0
     held = solve_declaration(d)
-    assert abs(float(held.values["b"])) < 1e-6 < abs(float(right.values["b"]))  # type: ignore[index]
+    assert (
+        abs(float(held.values["b"]))  # type: ignore[index]
+        < 1e-6
+        < abs(float(right.values["b"]))  # type: ignore[index]
+    )
     assert held.objective > 1.0001 * right.objective
     assert held.reading is not None
     assert set(held.reading.violations) == set(d.constraints)
@@ -466,7 +501,7 @@ def test_an_id_is_registered_once() -> None:
 
 
 def test_a_constraint_without_a_variable_is_refused() -> None:
-    """It is true or false, and would be left out without a word."""
+    """It is true or false, and would be excluded silently."""
     x = cp.Variable(name="x")
     with pytest.raises(
         ValueError,
@@ -488,7 +523,10 @@ def test_documents_have_their_titles() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @every_right_form
 def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: str) -> None:
-    """What a primal's multipliers prove from below, and a dual's from above: a wrong sign is repaired to zeros, which prove nothing."""
+    """Multipliers prove a bound from below for a primal, and from above for a dual.
+
+    A wrong sign is repaired to zeros, which prove nothing.
+    """
     d = declared(id, kernel)
     if backend == "OSQP" and isinstance(d.canonical, OneNormProblem):
         pytest.skip("OSQP takes no part in linear programs: it stops anywhere")
@@ -498,7 +536,8 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
         assert id.endswith("margin")
         return
     point = answer.point
-    if backend == "HIGHS" and point is None:  # its quadratic solver gives up now and then
+    # Its quadratic solver fails now and then.
+    if backend == "HIGHS" and point is None:
         pytest.skip(answer.reason)
     assert point is not None
     assert (point.multipliers is None) == (id in WITHOUT_MULTIPLIERS)
@@ -524,7 +563,7 @@ def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) ->
 def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
     family = REGISTRY[id].family
     problem = problem_of(family, kernel)
-    # which differs where a point had better vote for the class that it is not of
+    # The value differs where a vote for another class is better for a point.
     if id == "svm.onenorm.free":
         problem = one_norm_classification(*classes_with_outliers(), 10.0, kernel)
     evidence = right_answers(problem)
@@ -535,7 +574,7 @@ def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
 
 
 def degenerate() -> Iterator[tuple[str, Problem]]:
-    """Problems whose optimum is 0 or whose kernel matrix is."""
+    """Yield problems with optimum 0 or kernel matrix 0."""
     X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]])
     zero, flat = np.zeros((3, 2)), polynomial(1, 1.0, 0.0)
     labels, levels = np.array([1.0, -1.0, 1.0]), np.array([0, 1, 2])
@@ -582,7 +621,7 @@ def test_too_many_points_are_refused() -> None:
 
 
 def test_too_many_rows_and_points_together_are_refused() -> None:
-    """Of 2,000 points 10,000 pairs are declared, not one more."""
+    """With 2,000 points 10,000 pairs are declared, not 10,001."""
     pairs = [(i, j) for i in range(1000, 1006) for j in range(2000) if i != j][:10_001]
     entry = REGISTRY["rank.l1.dual"]
     assert entry.refusal(ranking_from_pairs(np.zeros((2000, 1)), pairs[:10_000])) is None

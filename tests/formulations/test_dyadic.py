@@ -1,4 +1,4 @@
-"""Multipliers on a dyadic grid: feasible to the last bit, and near what they are made of."""
+"""Multipliers on a dyadic grid: exactly feasible, and close to the original values."""
 
 from __future__ import annotations
 

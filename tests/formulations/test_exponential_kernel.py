@@ -1,4 +1,4 @@
-"""The exponential kernel, a third kernel in one file: named, bounded, solved, kept in files."""
+"""Exponential kernel, a third kernel in one file: name, bounds, solutions, files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_all_answers_agree(problem: object) -> None:
 def test_an_interval_holds_the_exact_optimum_of_the_gram_matrix() -> None:
     problem = classification(X, Y, 2.0, exponential(0.7))
     proven = solve(problem, "smo", tol=1e-10).interval
-    # of the float matrix, as far from the kernel's as its rounding
+    # The optimum is of the float matrix, which differs from the kernel's by rounding.
     exact = float(present(exact_optimum(given_gram(problem)).value))
     assert proven.lower * (1 - 1e-12) <= exact <= proven.upper * (1 + 1e-12)
     assert proven.relative_width < 1e-9

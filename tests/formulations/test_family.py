@@ -1,4 +1,4 @@
-"""Families by their constructors: what each fixes, and the problems of one at the data of another."""
+"""Families by their constructors: fixed arguments, and problems on another's data."""
 
 from __future__ import annotations
 

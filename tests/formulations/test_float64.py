@@ -1,4 +1,7 @@
-"""What float64 cannot hold: refused where a problem is made, in a sentence; and what is made never ends in an exception."""
+"""Numbers outside the float64 range: constructors raise, with a message.
+
+A constructed problem never ends in an exception.
+"""
 
 from __future__ import annotations
 
@@ -93,20 +96,21 @@ X, SIGNS, LEVELS = np.array([[1.0], [-1.0], [2.0]]), [1.0, -1.0, 1.0], [0, 1, 2]
 def test_what_overflows_is_refused_in_a_sentence(
     construct: Callable[[], Problem], sentence: str
 ) -> None:
-    """It names the argument, and says what to do; numpy's warnings, errors here, stay inside."""
+    """The message has the argument and a remedy; numpy's warnings (errors here) stay inside."""
     with pytest.raises(ValueError, match=sentence) as refusal:
         construct()
     assert re.search(r"; (divide|use weight inf) ", str(refusal.value))
 
 
 def test_the_largest_numbers_are_taken() -> None:
-    """Those that are no size of anything, too: a tube that holds all targets."""
+    """Numbers without effect on sizes are accepted too: a tube that holds all targets."""
     root = np.sqrt(LARGEST_KERNEL)
     assert classification([[root], [-root]], [1.0, -1.0]).m == 2
     assert classification(np.diag(np.full(3, LARGEST_KERNEL)), SIGNS, 1.0, precomputed()).m == 3
     assert regression([[1.0], [-1.0]], [LARGEST_TARGET, -LARGEST_TARGET], epsilon=0.0).m == 2
     assert regression([[1.0], [-1.0]], [1.0, -1.0], epsilon=1.7e308).m == 2
-    assert classification(X, SIGNS, 5e307).m == 3  # three losses of it add up to 1.5e308
+    # Three losses of 5e307 add up to 1.5e308.
+    assert classification(X, SIGNS, 5e307).m == 3
     assert classification(X, SIGNS, np.inf, sample_weight=[np.inf, 1e308, 1.0]).m == 3
     with pytest.raises(ValueError, match="X is too large"):
         classification([[1.001 * root], [-root]], [1.0, -1.0])
@@ -114,7 +118,11 @@ def test_the_largest_numbers_are_taken() -> None:
 
 @st.composite
 def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
-    """A problem of three points at any scales from 1e-320 to 1e308, each of features, targets, costs and a weight; None where refused."""
+    """Draw a problem of three points at any scales from 1e-320 to 1e308, or None.
+
+    The features, targets, costs and a weight each have a scale; None if the constructor
+    raises.
+    """
 
     def size() -> float:
         return float(10.0 ** draw(st.one_of(st.floats(-2, 2), st.floats(-320, 308))))
@@ -157,11 +165,14 @@ def far_problems(draw: st.DrawFn, family: str) -> Problem | None:
 
 
 @pytest.mark.slow
+# Warnings of overflow are ignored: the test is about the effects of overflow.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-# of overflow, which what comes of it is asked about here
 @pytest.mark.parametrize("family", CANONICAL)
 def test_no_solver_raises_on_what_is_made(family: str) -> None:
-    """Numbers that float64 holds may be too much for a solver, and then it says so: there is a solution, with its interval."""
+    """Numbers in the float64 range may be too large for a solver.
+
+    The solution then has a reason that says so, and its interval.
+    """
 
     @given(far_problems(family))
     def check(problem: Problem | None) -> None:
@@ -176,7 +187,10 @@ def test_no_solver_raises_on_what_is_made(family: str) -> None:
 
 
 def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a solver's and of a backend's: the others are judged, the reason names the exception and where it was raised."""
+    """An exception of a solver or of a backend leaves the other answers judged.
+
+    The reason names the exception and the line that raised it.
+    """
 
     def fails(problem: Problem) -> Solution:
         raise ZeroDivisionError("float division by zero")
@@ -210,7 +224,7 @@ def test_an_exception_is_one_failed_answer_and_no_more(monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_ends_a_comparison() -> None:
-    """Ctrl-C is no answer's exception."""
+    """Ctrl-C does not count as an exception of an answer."""
 
     def interrupted(problem: Problem) -> Solution:
         signal.raise_signal(signal.SIGINT)
@@ -222,7 +236,7 @@ def test_an_interrupt_ends_a_comparison() -> None:
 
 
 def test_highs_is_not_given_what_brings_the_process_down() -> None:
-    """A Hessian with entries that it takes for infinite."""
+    """HiGHS treats entries of the Hessian as infinite."""
     answer = solve_declaration(
         declare("svm.l2.dual", classification(X, SIGNS, 1e-20, loss="squared_hinge")), "HIGHS"
     )
@@ -231,34 +245,40 @@ def test_highs_is_not_given_what_brings_the_process_down() -> None:
 
 
 def test_a_matrix_with_a_nan_is_given_to_no_backend() -> None:
-    """Wherever it stands: in a constraint beside a Hessian of finite entries."""
+    """The NaN may be in a constraint, with a Hessian of finite entries."""
     declared = declare("svm.soft.dual", classification(X, SIGNS, 1.0))
     alpha, factor = declared.variables["alpha"], cp.Parameter(value=1.0)
     declared.constraints["spoilt"] = factor * alpha[0] <= 1.0
-    factor._value = np.array(np.nan)  # which cvxpy's own setter may refuse
+    # cvxpy's setter may reject a NaN.
+    factor._value = np.array(np.nan)
     answer = solve_declaration(declared, "CLARABEL")
     assert answer.status is Status.NUMERICAL_FAILURE
     assert answer.reason == "CLARABEL failed: matrix entries must be below inf, not nan"
 
 
 def test_a_comparison_that_proves_nothing_ends() -> None:
-    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite: the size of the interval is none of them."""
+    """The costs overflow, so that no answer has a finite bound, and P(0) is infinite.
+
+    No answer is measured by the size of the interval.
+    """
     problem = one_norm_ranking([[1.0], [-1.0], [2.0], [3.0], [-2.0], [0.5]], [0, 1, 2, 0, 1, 2])
-    problem = replace(problem, C=1e308)  # which its constructor refuses
+    # The constructor rejects this cost.
+    problem = replace(problem, C=1e308)
     assert problem.scale == np.inf
     (family,) = compare(problem, solvers=["CLARABEL"], time_limit=2).families
     assert family.verdict is Verdict.UNDECIDED
 
 
 def test_no_warning_of_cvxpys_comes_out() -> None:
-    """Neither while it compiles and solves nor while its values are read back.
+    """This holds while cvxpy compiles and solves, and while its values are read.
 
     Warnings are errors here.
     """
     declared = declare("svm.soft.dual", sample_problem("svm.soft"))
 
     def recover(answered: Declaration) -> CanonicalPoint:
-        np.multiply(np.array([1e300]), 1e300)  # as a value of cvxpy's that is beyond float64
+        # A value of cvxpy overflows like this product.
+        np.multiply(np.array([1e300]), 1e300)
         return declared.to_canonical(answered)
 
     answer = solve_declaration(replace(declared, to_canonical=recover), "CLARABEL")
@@ -268,7 +288,7 @@ def test_no_warning_of_cvxpys_comes_out() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("hard", [True, False])
 def test_kernel_values_that_underflow_are_no_division_by_zero(loss: Any, hard: bool) -> None:
-    """Their mean is the unit in which SMO counts; 1e-308 / 1e66 is 0."""
+    """Their mean is the unit of SMO; 1e-308 / 1e66 is 0."""
     if hard and loss == "squared_hinge":
         return
     X, y = [[1e-154], [-3e-154], [2e-154]], [1e66, -1e66, 2e66]
@@ -305,7 +325,7 @@ def test_an_exponent_beyond_float64_is_an_entry_of_0() -> None:
 
 @pytest.mark.parametrize("solver", ["linear_program", "column_generation"])
 def test_threads_of_native_code_keep_numpys_settings(solver: str) -> None:
-    """The prices of these points overflow, in the thread that HiGHS runs in."""
+    """The prices of these points overflow in the thread of HiGHS."""
     problem = ranking_vector_machine(
         [[1e153, 1.0], [-1e153, 2.0], [3e152, -1.0]], [0, 1, 2], C=1e200
     )
@@ -325,7 +345,7 @@ def test_a_weight_that_makes_losses_too_large_is_named() -> None:
 def test_the_largest_entry_is_no_smaller_than_any_and_finite_where_all_are(
     scale: float, odd: float | None
 ) -> None:
-    """Whether or not squares of the entries overflow or underflow; of sparse features, too."""
+    """Squares of the entries may overflow or underflow; features may be sparse."""
     X = scale * np.random.default_rng(0).uniform(-1.0, 1.0, (5, 4))
     largest = float(np.abs(X).max())
     if odd is not None:

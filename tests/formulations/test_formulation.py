@@ -1,4 +1,7 @@
-"""A formulation as a function of symbols: what is refused, and that its printed formula depends on its arguments alone."""
+"""Formulations as functions of symbols: errors, and the published formula.
+
+The formula depends on its arguments alone.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ TO_CANONICAL: dict[str, Any] = {"to_canonical": lambda v, d: d.point(v["w"]), "c
 
 @pytest.fixture
 def entered() -> Iterator[Callable[..., Declaration]]:
-    """Enter a function into a family for one test, and declare it."""
+    """Register a function in a family for one test, and declare it."""
 
     def declared(
         function: Callable[[Symbols], Any], of: str = "svm.soft", **more: Any

@@ -1,4 +1,4 @@
-"""Compiled kernels: kept, never stale, and optional."""
+"""Compiled kernels: cached, never outdated, and optional."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ print(value, "read" if twice.stats.cache_hits else "compiled")
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    """A small equimargin with a caller in solvers/ and its callee in formulations/."""
+    """Write a small equimargin with a caller in solvers/ and a callee in formulations/."""
     package = tmp_path / "site" / "equimargin"
     for folder in (package, package / "formulations", package / "solvers"):
         folder.mkdir(parents=True)
@@ -106,7 +106,8 @@ def test_without_a_writable_directory_kernels_are_compiled_anew(
     kernels: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    home.touch()  # a file stops root, too
+    # A file stops root, too.
+    home.touch()
     assert call(kernels.parent, HOME=str(home)) == "20 compiled"
 
 
@@ -126,7 +127,7 @@ def test_kept_code_finds_its_memory_and_its_linear_algebra(kernels: Path, tmp_pa
     assert (
         call(kernels.parent, program, NUMBA_CACHE_DIR=str(tmp_path)) == "[[3.0, 3.0], [3.0, 3.0]] 0"
     )
-    # compiled after the code of the first has been read
+    # A second signature is compiled after the code of the first has been read.
     another = "; print(squares(np.ones((1, 1), np.float32)).tolist())"
     assert (
         call(kernels.parent, program + another, NUMBA_CACHE_DIR=str(tmp_path))
@@ -172,8 +173,10 @@ def test_a_brief_kernel_is_compiled_once_it_has_been_handed_many_entries(
 
     kernel: Any = jit.brief(squared)
     entries = int(jit.ENTRIES_PER_BYTE * len(squared.__code__.co_code)) // 4 * 2 + 2
-    for signatures in (0, 1):  # the second call is one for which compiling is worth while
-        shares = np.full(1, 1e200)  # its square is beyond float64, and no code warns of it
+    # At the second call compilation pays off.
+    for signatures in (0, 1):
+        # The square overflows, and no code warns of it.
+        shares = np.full(1, 1e200)
         assert kernel((np.ones(entries // 2), np.ones(entries // 2)), shares) == entries // 2
         assert (shares[0], len(kernel.signatures)) == (np.inf, signatures)
 
@@ -311,7 +314,10 @@ def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: 
 def test_a_cache_that_cannot_be_written_any_more_is_done_without(
     kernels: Path, tmp_path: Path
 ) -> None:
-    """The directory is there when the kernels are decorated, and a file stands in its place when they are compiled."""
+    """The directory exists when the kernels are decorated.
+
+    A file stands in its place when they are compiled.
+    """
     program = """
 import shutil
 from equimargin.formulations.numeric.jit import cache_directory
@@ -321,7 +327,8 @@ cache_directory().touch()
 print(twice(0))
 """
     assert call(kernels.parent, program, HOME=str(tmp_path / "home")) == "20"
-    assert list(kernels.rglob("*.nb?")) == []  # not beside the sources either
+    # The folder of the sources has no cache either.
+    assert list(kernels.rglob("*.nb?")) == []
 
 
 def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
@@ -335,7 +342,7 @@ def test_kernels_run_from_an_archive(kernels: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hearing")
 def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of it the interrupt is lost, or the compiler loses its way."""
+    """During compilation the interrupt is lost, or the compiler fails."""
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
 
     def successor(x: int) -> int:
@@ -358,7 +365,7 @@ def test_an_interrupt_waits_until_a_kernel_is_compiled(monkeypatch: pytest.Monke
 
 
 def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
-    """Every function under one of the decorators of `jit.py`, with the file that it is in."""
+    """Return every function under a decorator of `jit.py`, with its file."""
     found = []
     for floor in ("formulations", "solvers"):
         for file in sorted((ROOT / floor).rglob("*.py")):
@@ -374,7 +381,10 @@ def compiled_functions() -> list[tuple[str, ast.FunctionDef]]:
     "kernel", [pytest.param(node, id=where) for where, node in compiled_functions()]
 )
 def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
-    """numba makes one by a call into Python: an interrupt that had come while the kernel ran ended the process by SIGSEGV."""
+    """numba makes a named tuple by a call into Python.
+
+    An interrupt received while the kernel ran ended the process by SIGSEGV.
+    """
     assert kernel.returns is not None
     named = {node.id for node in ast.walk(kernel.returns) if isinstance(node, ast.Name)}
     assert named <= {"tuple", "int", "float", "bool", "Any", "Array", "np", "Index", "Block"}
@@ -382,7 +392,10 @@ def test_a_kernel_returns_no_named_tuple(kernel: ast.FunctionDef) -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_that_comes_while_a_kernel_runs_is_heard_after_it() -> None:
-    """The sweeps of coordinate descent over listed pairs of linear features are one long kernel call after the other."""
+    """Coordinate descent over listed pairs is a sequence of long kernel calls.
+
+    The features are linear.
+    """
     code = """
 import os, signal, threading, numpy as np
 from equimargin.formulations import ranking
@@ -400,7 +413,7 @@ for seconds in (0.5, 1.0, 1.5):
         print("heard")
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    # a parent may ignore interrupts
+    # A parent may ignore interrupts.
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     answer = subprocess.run(
         [sys.executable, "-c", reset + code],
@@ -458,7 +471,7 @@ def test_the_clock_of_work_stands_still_while_a_kernel_is_compiled(tmp_path: Pat
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield the folder of a kernel cache of its own."""
+    """Yield the folder of a separate kernel cache."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
     jit.cache_directory.cache_clear()
     yield tmp_path / "equimargin"
@@ -477,7 +490,7 @@ def test_cache_directory_is_made_for_its_user_alone(cache: Path, mask: int) -> N
 
 @pytest.mark.parametrize("mode", [0o775, 0o702])
 def test_cache_directory_that_others_can_write_is_kept_to_its_user(cache: Path, mode: int) -> None:
-    """As folders of an umask of 002 are."""
+    """Folders of an umask of 002 are of this kind."""
     cache.mkdir()
     cache.chmod(mode)
     assert jit.cache_directory() is not None
@@ -489,7 +502,7 @@ def test_cache_directory_that_others_go_on_writing_is_refused(
 ) -> None:
     cache.mkdir()
     cache.chmod(0o770)
-    # as on a file system without permissions
+    # A file system without permissions behaves like this.
     monkeypatch.setattr(Path, "chmod", lambda *arguments: None)
     with pytest.raises(
         PermissionError,

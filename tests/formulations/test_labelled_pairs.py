@@ -1,4 +1,4 @@
-"""Sums over implicit pairs, against the listed pairs one by one; proven bounds, against those of the listed pairs."""
+"""Sums over implicit pairs and their proven bounds, against those of listed pairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOSSES = {
 
 
 def cases(seed: int, count: int) -> Any:
-    """Relevances, queries, decision values with ties and margins of exactly 1, and costs."""
+    """Yield relevances, queries, decision values with ties and margins of 1, and costs."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         m = int(rng.integers(1, 40))
@@ -51,7 +51,10 @@ def cases(seed: int, count: int) -> Any:
 
 
 def test_sums_by_blocks_of_levels_are_those_of_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts and sums of u to the bit, sums of squares but for their rounding; queries of one level and of many."""
+    """Counts and sums of u agree bit for bit, sums of squares within rounding error.
+
+    Queries have one level or many.
+    """
     for rows, f, costs, _ in cases(1, 60):
         whole, blocks = rows.slacks(f, costs), rows.slacks(f, costs)
         for tau in (1.0, 2.0, -0.5) if rows.p else ():
@@ -70,7 +73,10 @@ def test_sums_by_blocks_of_levels_are_those_of_one_tree(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
-    """Loss, multipliers, gradient, Hessian and slopes; f on an eighth, so that many pairs are a margin of 1 apart to the bit."""
+    """Loss, multipliers, gradient, Hessian and slopes agree.
+
+    f is a multiple of an eighth, so that many pairs are exactly a margin of 1 apart.
+    """
     phi = LOSSES[name]
     for rows, f, costs, rng in cases(0, 60):
         listed, slacks = rows.listed(), rows.slacks(f, costs)
@@ -100,7 +106,8 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         line, same = slacks.along(h), one_by_one.along(h)
         assert line.slope(phi, 0.3) == pytest.approx(same.slope(phi, 0.3), abs=1e-9)
         assert line.curvature(phi, 0.3) == pytest.approx(same.curvature(phi, 0.3), abs=1e-9)
-        moved = line.to(0.3).expanded(phi)  # no margin at a kink, where curvatures differ by choice
+        # No margin is at a kink, where the curvature is a choice.
+        moved = line.to(0.3).expanded(phi)
         D = same.to(0.3).expanded(phi).D
         assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
         assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
@@ -110,7 +117,7 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
 
 
 def test_a_line_is_followed_back_and_forth() -> None:
-    """Behind where it was last and beyond: the slacks are those at the point that is asked for."""
+    """The slacks are those of the requested point, behind the last one or beyond it."""
     for rows, f, costs, rng in cases(3, 10):
         h = rng.normal(size=rows.m)
         line, same = (
@@ -137,7 +144,10 @@ def test_the_pairs_of_a_subset_are_those_that_are_counted() -> None:
 
 
 def test_a_ridge_is_at_the_costs_that_are_asked_for() -> None:
-    """The multipliers keep the costs that they were made with; a pair that must be met has no ridge."""
+    """The multipliers keep the costs of their construction.
+
+    A pair that must be met has no ridge.
+    """
     for rows, f, costs, rng in cases(17, 40):
         alpha = PairMultipliers(rows.slacks(f, costs), SQUARED_HINGE)
         asked = costs * rng.choice([0.5, 1.0, 3.0, np.inf], rows.groups)
@@ -147,7 +157,10 @@ def test_a_ridge_is_at_the_costs_that_are_asked_for() -> None:
 
 
 def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its spectrum over the exact one's, at 4,000 points of real labels and of three levels, features far from 0."""
+    """The spectrum of the approximate Hessian is relative to the exact one.
+
+    4,000 points, labels real or of three levels, features far from 0.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 5)) + 1e4
     score = (X - 1e4) @ rng.normal(size=5)
@@ -167,7 +180,10 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
 def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(
     buckets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Features far from 0, where float32 keeps three digits of their differences unless these are taken first."""
+    """Features far from 0, where float32 keeps three digits of their differences.
+
+    It keeps more if the differences are taken first.
+    """
     monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 1 if buckets else np.inf)
     rng = np.random.default_rng(1)
     X, queries = rng.normal(size=(600, 5)) + 1e4, np.arange(600) % 3
@@ -181,7 +197,10 @@ def test_a_hessian_in_float32_is_that_in_float64_but_for_its_rounding(
 def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(
     seed: int, offset: float
 ) -> None:
-    """Pairs in any order and twice, weights of either sign and 0; dense and sparse features, with a constant and without."""
+    """Pairs in any order and twice, weights of either sign and 0.
+
+    Features are dense and sparse, with a constant and without.
+    """
     rng = np.random.default_rng(seed)
     m, p = int(rng.integers(2, 300)), int(rng.integers(0, 600))
     preferred = rng.integers(0, m, p)
@@ -197,7 +216,10 @@ def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(
 
 @given(st.integers(0, 2**32 - 1))
 def test_a_bound_from_sums_that_are_there_is_as_sharp_as_one_by_a_sweep(seed: int) -> None:
-    """The multipliers are of the same f as the point, or of one that is a little off: the listed pairs are the oracle again."""
+    """The multipliers are of the point's f, or of one slightly different.
+
+    The listed pairs are the oracle again.
+    """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 30))
     X, query = rng.normal(size=(m, 3)) * 10.0 ** rng.uniform(-2, 2), rng.integers(0, 3, m)
@@ -243,7 +265,10 @@ def test_pairs_are_counted_by_query(data: Any) -> None:
 
 @given(st.integers(0, 2**32 - 1))
 def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: int) -> None:
-    """The listed pairs' exact repair is the oracle: sweeps may prove no more, and hardly less."""
+    """The listed pairs' exact repair is the oracle: sweeps prove at most as much.
+
+    They prove only slightly less.
+    """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 30))
     y = rng.integers(0, int(rng.integers(2, m + 2)), m).astype(float)
@@ -273,7 +298,7 @@ def test_bounds_by_sweeps_hold_and_are_as_sharp_as_those_of_listed_pairs(seed: i
 
 
 def test_a_bound_says_no_to_multipliers_of_another_cost() -> None:
-    """Those of a larger C are cut down to the box before anything is proven of them."""
+    """Multipliers of a larger C are truncated to the box before a bound is computed."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 9, 30).astype(float)
     problem = ranking(X, y, None, 0.1)
@@ -317,7 +342,10 @@ def test_pairs_too_many_to_list_say_so() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("queries", [1, 7])
 def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
-    """5,000 levels: the optimum is proven, and the gradient of w agrees with sums over the pairs of some of the points."""
+    """5,000 levels: the optimum is proven.
+
+    The gradient of w agrees with sums over the pairs of some of the points.
+    """
     rng = np.random.default_rng(queries)
     m = 5000 * queries
     X = rng.normal(size=(m, 4)) * [1.0, 1e-2, 1e2, 1.0]
@@ -330,7 +358,8 @@ def test_more_pairs_than_can_be_listed(loss: Any, queries: int) -> None:
     assert solution.interval.relative_width < 1.1e-6
     dual, w = as_a(PairMultipliers, solution.dual), present(solution.w)
     pull = dual.pull()
-    assert np.sum((w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size  # a part of the gap
+    # This is a part of the gap.
+    assert np.sum((w - X.T @ pull) ** 2) / 2 < 1.1e-6 * solution.interval.size
     f = X @ w
     for i in rng.integers(0, m, 20):
         same = query == query[i]
@@ -352,7 +381,7 @@ def test_a_limit_of_time_leaves_a_proven_point() -> None:
 
 
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat any number of pairs as too many to be looked at one by one."""
+    """Treat any number of pairs as implicit."""
     monkeypatch.setattr(labelled_pairs, "MANY", -1)
 
 
@@ -360,13 +389,17 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bound_of_an_f_that_is_hardly_known_is_not_sharp_but_true(
     offset: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A constant column: f is known to its rounding only, which a grid of small margins has no room for."""
+    """A constant column: f is known within its rounding only.
+
+    A grid of small margins cannot represent this error.
+    """
     many(monkeypatch)
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=40), np.full(40, offset)])
     for loss in ("hinge", "squared_hinge"):
         problem = ranking(X, rng.integers(0, 5, 40), None, 1.0, loss=loss)
-        value = problem.p * 1.0  # f = 0, up to a constant
+        # f = 0, up to a constant.
+        value = problem.p * 1.0
         for way in (interval, inner_interval):
             found = way(problem, Point(w=np.array([0.0, 1.0])))
             assert (
@@ -389,7 +422,7 @@ def test_multipliers_of_other_pairs_are_refused(monkeypatch: pytest.MonkeyPatch)
 def test_coefficients_of_equal_points_are_put_together_with_their_rounding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two points, each given many times: the exact L of the implicit multipliers is the oracle."""
+    """Two points, each repeated: the exact L of the implicit multipliers is the oracle."""
     many(monkeypatch)
     rng = np.random.default_rng(0)
     X = np.array([[1.0, 2.0], [2.0, 1.0]])[rng.integers(0, 2, 400)]
@@ -439,7 +472,10 @@ def test_tiny_costs_do_not_make_the_gradient_vanish(monkeypatch: pytest.MonkeyPa
 def test_pairs_that_must_be_met_are_swept_over(
     slope: float, loss: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside a query that is paid for, and one that costs nothing: sweeps prove what the listed pairs prove, and the inner side as well."""
+    """Sweeps prove what the listed pairs prove, on the inner side as well.
+
+    One query is hard, one is soft, and one costs nothing.
+    """
     x = np.append(np.arange(6.0), [3.0, 0.0, 1.0, 1.0, 5.0, 2.0])[:, None]
     y, qid = (
         np.append(np.arange(6.0), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]),
@@ -461,7 +497,7 @@ def test_pairs_that_must_be_met_are_swept_over(
 
 
 def test_pairs_that_must_be_met_are_never_listed() -> None:
-    """2e12 of them, of which a function and the multipliers of two pairs prove the optimum."""
+    """There are 2e12 pairs; a function and multipliers of two pairs prove the optimum."""
     n = 2_000_000
     x = np.repeat([0.0, 1.0], n // 2)
     problem = ranking(x[:, None], x, None, np.inf)
@@ -507,7 +543,7 @@ def test_multipliers_of_a_few_pairs_are_those_of_a_list() -> None:
 def test_a_gap_is_never_what_float32_makes_of_it(
     gamma: float, loss: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A nearly constant kernel, of which float32 keeps nothing: what is called reached is reached."""
+    """In a nearly constant kernel float32 keeps no digit; a reported success is one."""
     monkeypatch.setattr(gram_products, "GRAM_IN_CACHE", 0.0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
@@ -530,7 +566,7 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
         assert (none.lower, none.upper) == (0.0, 0.0)
 
 
-# What sums are made of.
+# Terms of the sums.
 
 
 @pytest.mark.parametrize(
@@ -539,7 +575,10 @@ def test_a_start_from_implicit_multipliers_and_no_pairs_at_all() -> None:
     ids=["squared hinge", "narrow", "wide"],
 )
 def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
-    """The derivative is piecewise linear, and all of its kinks are among the points: trapezoids integrate it exactly."""
+    """The derivative is piecewise linear, and all of its kinks are among the points.
+
+    Trapezoids integrate it exactly.
+    """
     u = np.arange(-4.0, 4.0, 0.125)
     slopes = phi.derivative(u)
     integral = np.append(0.0, np.cumsum((slopes[1:] + slopes[:-1]) / 2 * 0.125))
@@ -552,7 +591,7 @@ def test_a_smooth_loss_is_the_integral_of_its_derivative(phi: Loss) -> None:
     ids=["squared hinge", "narrow", "wide"],
 )
 def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Loss) -> None:
-    """Not on a kink, neither row by row nor all at once."""
+    """It is not curved at a kink, neither row by row nor for all rows."""
     u = np.arange(-4.0, 4.0, 0.125)
     rises = phi.derivative(u + 0.0625) - phi.derivative(u - 0.0625)
     curved = rises == phi.slope * 0.125
@@ -563,7 +602,7 @@ def test_a_row_is_curved_where_its_derivative_rises_on_both_sides(phi: Loss) -> 
 
 
 def test_the_least_margin_of_every_query_is_that_of_its_listed_pairs() -> None:
-    """The pair that is told has this margin; a query without pairs has none."""
+    """The reported pair has this margin; a query without pairs has none."""
     for rows, f, _, _ in cases(7, 200):
         pairs, margins = rows.least_margins(f)
         listed, of = f[rows.preferred] - f[rows.other], rows.query[rows.preferred]
@@ -575,7 +614,10 @@ def test_the_least_margin_of_every_query_is_that_of_its_listed_pairs() -> None:
 
 
 def test_few_points_of_many_queries_are_taken_as_whole_queries() -> None:
-    """Every tenth point of 30 queries of 20 points would leave two of each, and hardly a pair."""
+    """Every tenth point of 30 queries of 20 points would leave two points of each.
+
+    There would be almost no pair.
+    """
     query = np.repeat(np.arange(30), 20)
     rows = LabelledPairs(np.tile(np.arange(20.0), 30), query)
     chosen, counts = np.unique(query[rows.spaced(10)], return_counts=True)
@@ -587,7 +629,10 @@ def test_few_points_of_many_queries_are_taken_as_whole_queries() -> None:
 
 
 def test_multipliers_of_several_subsets_prove_their_exact_sum() -> None:
-    """Outward the bound is at most the sum in rational numbers, and inward at least, by a few roundings; those listed have the same sum."""
+    """The outer bound is at most the sum in rational numbers, the inner at least.
+
+    Both are within a few roundings; the listed multipliers have an equal sum.
+    """
     seen = 0
     for rows, f, costs, rng in cases(11, 80):
         if not rows.p:
@@ -612,7 +657,7 @@ def test_multipliers_of_several_subsets_prove_their_exact_sum() -> None:
 
 
 def test_squares_of_slacks_that_are_off_are_bounded_by_the_sums_at_hand() -> None:
-    """Every pair is met to the bit, so that the squares are nothing but what the slacks are off by."""
+    """Every pair is met exactly, so that the squares consist of the errors alone."""
     rows = LabelledPairs(np.arange(5.0), None)
     slacks = rows.slacks(np.arange(5.0), np.ones(1))
     neighbours = 4
@@ -624,7 +669,10 @@ def test_squares_of_slacks_that_are_off_are_bounded_by_the_sums_at_hand() -> Non
 
 @pytest.mark.parametrize("u", [1.25, 1.5])
 def test_what_underflows_in_many_queries_is_counted(u: float) -> None:
-    """Every query has one pair of slack u at the smallest cost there is: their product is rounded by a quarter of it, or by half."""
+    """Every query has one pair of slack u at the smallest positive cost.
+
+    The product is rounded by a quarter of the cost, or by half.
+    """
     queries, smallest, slope = 200, 5e-324, 1 / 16
     rows = LabelledPairs(np.tile([0.0, 1.0], queries), np.repeat(np.arange(queries), 2))
     alpha = PairMultipliers(

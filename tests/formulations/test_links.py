@@ -1,4 +1,7 @@
-"""The graph of the printed problems: every map, pointwise or at an optimum, every counterexample, and the paths between them."""
+"""Relation graph of the published problems: maps, counterexamples and paths.
+
+Maps hold pointwise or at an optimum.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ KERNELS = {"linear": linear(), "rbf": rbf(0.4), "polynomial": polynomial()}
 EQUIVALENCES = [link for link in links.LINKS if isinstance(link, Equivalence)]
 RELAXATIONS = [link for link in links.LINKS if isinstance(link, Relaxation)]
 UNLINKED = "svm.huberised_hinge"
-"""The family without a theorem, and so without links."""
+"""Family without a theorem, and so without links."""
 COUNTEREXAMPLES = [link for link in links.LINKS if isinstance(link, NotEquivalent)]
 
 
@@ -55,7 +58,10 @@ def name(link: links.Link) -> str:
 
 
 def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
-    """A random problem of a family that has an optimum; rank.hard alternates between two levels and a total order."""
+    """Make a random problem of a family that has an optimum.
+
+    rank.hard alternates between two levels and a total order.
+    """
     rng = np.random.default_rng([seed, 7])
     X = rng.normal(size=(n, 3)) + 0.5
     C = float(10 ** rng.uniform(-1, 0.5))
@@ -108,7 +114,7 @@ def instance(family: str, kernel: Any, seed: int, n: int = 14) -> Problem:
 
 
 def solved(id: str, problem: Problem) -> tuple[float, Answer]:
-    """The declared optimum on the family's scale, and the answer."""
+    """Return the declared optimum on the family's scale, and the answer."""
     declaration = declare(id, problem)
     answer = solve_declaration(declaration, "HIGHS" if problem.kind == "linear" else "CLARABEL")
     assert answer.status is Status.OPTIMAL, (id, answer.reason)
@@ -116,7 +122,10 @@ def solved(id: str, problem: Problem) -> tuple[float, Answer]:
 
 
 def reach(id: str, problem: Problem, point: CanonicalPoint, optimum: float) -> float:
-    """How far a mapped point is from the optimum of its new problem, on the side that formulation `id` carries, relative."""
+    """Return the relative distance of a mapped point from the optimum of its new problem.
+
+    The side is the one that formulation `id` carries.
+    """
     control = REGISTRY[id].control
     if control or id == "svm.penalized.primal":
         declaration = declare(id, problem)
@@ -135,7 +144,7 @@ def reach(id: str, problem: Problem, point: CanonicalPoint, optimum: float) -> f
 
 
 def map_errors(link: Equivalence, problem: Problem) -> dict[str, float]:
-    """The error of the value map and of both point maps of a link at an optimum."""
+    """Return the errors of the value map and of both point maps of a link at an optimum."""
     value, answer = solved(link.a, problem)
     other = link.problem(problem)
     image, back = solved(link.b, other)
@@ -153,7 +162,7 @@ def map_errors(link: Equivalence, problem: Problem) -> dict[str, float]:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("link", EQUIVALENCES, ids=name)
 def test_optima_map_to_optima(link: Equivalence, kernel: str) -> None:
-    """On two instances a link here; the benchmark runs fifty and prints the table."""
+    """Two instances per link; the benchmark runs fifty and prints the table."""
     checked = 0
     for seed in range(4):
         problem = instance(REGISTRY[link.a].family, KERNELS[kernel], seed)
@@ -193,7 +202,7 @@ def test_fifty_instances_of_every_link() -> None:
     "link", [link for link in EQUIVALENCES if isinstance(link, StrongEquivalence)], ids=name
 )
 def test_strong_equivalences_hold_at_any_point(link: StrongEquivalence, kernel: str) -> None:
-    """Feasible maps to feasible and the values are equal, without solving anything."""
+    """Feasible maps to feasible and the values are equal, without a solver."""
     rng = np.random.default_rng(3)
     for seed in range(5):
         problem = instance(REGISTRY[link.a].family, KERNELS[kernel], seed, n=6)
@@ -231,7 +240,7 @@ def test_a_relaxation_is_never_worth_more(link: Relaxation) -> None:
 
 
 def worth(id: str, problem: Problem) -> float:
-    """What formulation `id` says of a problem: its optimum, or for a misprinted read-out what it claims."""
+    """Return the optimum of formulation `id`, or the claim of a misprinted read-out."""
     declaration = declare(id, problem)
     answer = solve_declaration(declaration, "CLARABEL")
     if answer.status is Status.UNBOUNDED:
@@ -263,7 +272,7 @@ def test_strict_complementarity_fails() -> None:
     point = as_a(Point, answer.point)
     slack = -problem.slack(problem.X @ point.w, present(point.b))
     alpha = as_a(np.ndarray, point.alpha)
-    # an interior point comes as near as the root of its accuracy
+    # An interior point is within about the root of its residual.
     assert np.maximum(alpha, slack).min() <= 1e-4
 
 
@@ -279,7 +288,7 @@ def test_strict_complementarity_fails() -> None:
     ],
 )
 def test_hypothesis_finds_a_counterexample_itself(a: str, b: str, kernel: Any) -> None:
-    """Small integer points with integer labels: somewhere the optima differ."""
+    """Small integer points with integer labels: some optima differ."""
     points = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=2, max_size=4)
 
     def differ(rows: list[tuple[int, int]]) -> bool:

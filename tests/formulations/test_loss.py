@@ -1,4 +1,7 @@
-"""The record of a loss: its values and bounds against rational numbers, near its knees above all, and refusals in sentences."""
+"""Values and bounds of losses against rational numbers, above all near the knees.
+
+Wrong arguments raise errors with messages.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ losses = st.one_of(
 
 
 def exact(loss: Loss, u: Fraction) -> Fraction:
-    """phi(u), piece by piece."""
+    """Return phi(u), piece by piece."""
     z = max(u + Fraction(float(np.asarray(loss.width))), Fraction(0))
     if not loss.is_smooth:
         return Fraction(loss.top) * z
@@ -69,7 +72,7 @@ def exact(loss: Loss, u: Fraction) -> Fraction:
 
 @st.composite
 def slacks(draw: Any, loss: Loss) -> float:
-    """A slack anywhere, or within some roundings of an end of the parabola."""
+    """Draw a slack anywhere, or within some roundings of an end of the parabola."""
     width = float(np.asarray(loss.width))
     knee = loss.top / loss.slope - width if loss.is_smooth and loss.is_bounded else -width
     anywhere = st.floats(-1e6, 1e6)
@@ -222,7 +225,12 @@ X, Y = np.arange(4.0)[:, None], [-1, -1, 1, 1]
             "delta must be a number from",
         ),
         (
-            lambda: classification(X, Y, loss="huberised_hinge", delta="wide"),  # type: ignore[arg-type]
+            lambda: classification(
+                X,
+                Y,
+                loss="huberised_hinge",
+                delta="wide",  # type: ignore[arg-type]
+            ),
             "delta must be a number from",
         ),
         (lambda: classification(X, Y, delta=0.5), "no other loss has one"),

@@ -1,4 +1,7 @@
-"""Sums whose bits do not depend on the order of their terms: equal bits however they are cut, and as near to the sum as they say."""
+"""Sums whose bits do not depend on the order of their terms.
+
+The bits are equal for any partition, and the error is within the stated bound.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ SCALES = st.sampled_from([1e-150, 1e-9, 1.0, 3.7e5, 1e120])
 
 
 def terms(seed: int, n: int, scale: float) -> np.ndarray:
-    """Terms of all sizes up to the scale."""
+    """Return terms of all sizes up to the scale."""
     r = np.random.default_rng(seed)
     return np.asarray(scale * r.uniform(-1, 1, n) * 10.0 ** r.integers(-12, 1, n))
 
 
 def folded(x: np.ndarray, cut: SummationGrid) -> list[float]:
-    """The two sums of x (n,)."""
+    """Return the two sums of x (n,)."""
     sums: list[float] = folded_rows(x[:, None].copy(), np.ones(len(x)), cut)[:, 0].tolist()
     return sums
 

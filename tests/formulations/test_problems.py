@@ -1,4 +1,7 @@
-"""Weights, penalised bias, sparse features, given Gram matrices, hard and infeasible families, and look-alikes in the wrong family."""
+"""Weights, penalised bias, sparse features, Gram matrices and infeasible families.
+
+Hard families, and negative controls in the wrong family.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ WEIGHTS = RNG.choice([0.0, 0.5, 1.0, 3.0], size=N)
 
 
 def agreeing(problem: Problem) -> Comparison:
-    """The comparison, which must agree with no answer failed."""
+    """Return the comparison; assert that it agrees with no answer failed."""
     result = compare(problem, solvers=SOLVERS)
     assert result.agree, str(result)
     assert not any(
@@ -261,7 +264,10 @@ def test_feasible_hard_families_agree() -> None:
 
 
 def as_member_of(problem: MarginProblem, id: str, other: Problem) -> Agreement:
-    """What the referee says of formulation `id` of another problem among the answers of this one."""
+    """Return the referee's agreement of formulation `id` of another problem.
+
+    The answer is judged among those of this problem.
+    """
     members = [
         entry.id
         for entry in REGISTRY.values()
@@ -296,7 +302,10 @@ def test_look_alikes_disagree_in_the_family_they_resemble() -> None:
 
 
 def test_a_rough_answer_that_a_large_kernel_magnifies_is_no_disagreement() -> None:
-    """SCS leaves u just outside its box, and K of some thousands makes of that a price of 5 instead of 1: failed, not disagreeing."""
+    """SCS leaves u just outside its box, and K of some thousands magnifies the error.
+
+    The price is 5 instead of 1: failed, not disagreeing.
+    """
     rng = np.random.RandomState(0)
     points = rng.uniform(0, 8, size=(30, 4))
     problem = ranking_vector_machine(
@@ -321,7 +330,10 @@ def test_the_reduced_graph_has_the_edges_of_table_1() -> None:
 
 
 def test_the_kernel_of_differences_can_misrank_its_only_pair() -> None:
-    """F(x, 0) = k(x_i - x_j, x) of T (91) with k = rbf(1): 6 of the 42 pairs of integers in -3 .. 3 are not ranked, 4 of them reversed."""
+    """F(x, 0) = k(x_i - x_j, x) of T (91) with k = rbf(1) misranks integers.
+
+    6 of the 42 pairs of integers in -3 .. 3 are not ranked, 4 of them reversed.
+    """
     wrong = 0
     for i in range(-3, 4):
         for j in range(-3, 4):
@@ -387,7 +399,10 @@ def test_rows_of_infinite_weight_that_contradict_each_other_are_infeasible() -> 
 
 
 def test_a_wrong_optimum_of_an_infeasible_family_disagrees() -> None:
-    """One label turned makes the points separable: solved well, its optimum is no proof of anything."""
+    """One changed label makes the points separable.
+
+    The optimum of that problem, solved well, proves nothing.
+    """
     points = np.array([[0.0], [1.0], [2.0], [3.0]])
     problem = classification(points, np.array([-1.0, 1.0, -1.0, 1.0]), np.inf)
     proofs = [
@@ -429,7 +444,7 @@ def test_symmetrised_differences_keep_the_weights() -> None:
 
 
 def made(y: Any, weights: Any, queries: Any, pairs: Any) -> dict[str, Problem]:
-    """A problem of every constructor that keeps something of its data beside X."""
+    """Make a problem of every constructor that keeps data besides X."""
     return {
         "classification": classification(X, y, kernel=rbf(0.5), sample_weight=weights),
         "regression": regression(X, y, kernel=rbf(0.5), sample_weight=weights),
@@ -476,13 +491,17 @@ def test_sparse_features_are_copied_too() -> None:
         ),
         (
             Point(beta=np.ones((24, 1))),
-            r"the point's beta must be a coefficient .* of shape \(24,\), and is of shape \(24, 1\)",
+            r"the point's beta must be a coefficient .* of shape \(24,\), and is of "
+            r"shape \(24, 1\)",
         ),
         (
             Point(w=np.ones(3)),
             "a point of this svm.soft problem has no w: its parts are beta, b, alpha",
         ),
-        (Point(alpha=["a"] * 24), "the point's alpha must hold numbers, not 'a' at row 0"),  # type: ignore[arg-type]
+        (
+            Point(alpha=["a"] * 24),  # type: ignore[arg-type]
+            "the point's alpha must hold numbers, not 'a' at row 0",
+        ),
         (
             Point(beta=np.ones(24), b=[1.0, 2.0]),
             r"the point's b must be a number, of shape \(\), and is of shape \(2,\)",

@@ -1,4 +1,7 @@
-"""The reduced preference graph: its edges, Table 1 of document P, its bound, and that it is no equivalence."""
+"""Reduced preference graph: its edges, Table 1 of document P, and its bound.
+
+The graph is no equivalence.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def total_loss(pairs: Any, f: Any, power: int) -> float:
 
 
 def paths_of(y: Any, maximum: dict[float, int], i: int, j: int) -> list[tuple[int, int]]:
-    """The edges from i down to j."""
+    """Return the edges from i down to j."""
     levels = sorted(level for level in maximum if y[j] <= level < y[i])
     stops = [i, *(maximum[level] for level in reversed(levels))]
     stops += [j] if stops[-1] != j else []
@@ -117,7 +120,7 @@ def test_the_factor_is_the_largest_congestion_of_the_paths(data: Relevances) -> 
 
 
 def test_no_smaller_factor_does_for_two_levels() -> None:
-    """n- = 2 and n+ = 3: one edge far from satisfied is worth kappa of itself in the limit."""
+    """n- = 2 and n+ = 3: one strongly violated edge counts kappa times in the limit."""
     y = np.array([0.0, 0.0, 1.0, 1.0, 1.0])
     assert (
         reduction_factor(y),
@@ -127,12 +130,12 @@ def test_no_smaller_factor_does_for_two_levels() -> None:
     f = np.array([0.0, 1e6, 1.0, 1.0, 1.0])
     assert total_loss(all_pairs(y), f, 1) > 2.999 * total_loss(reduced_preferences(y), f, 1)
     tail = np.array([0.0, -1.0, -1e6, 1.0, 1.0])
-    # n- = 2
+    # n- = 2.
     assert total_loss(all_pairs(y), tail, 1) > 1.999 * total_loss(reduced_preferences(y), tail, 1)
 
 
 def test_there_is_no_bound_the_other_way() -> None:
-    """All pairs have their margins, the reduced graph has not: it orders points of one level."""
+    """All pairs have their margins; the reduced graph, ordering a level, has not."""
     y, f = np.array([0.0, 0.0, 1.0]), np.array([0.0, 5.0, 9.0])
     assert total_loss(all_pairs(y), f, 1) == 0
     assert total_loss(reduced_preferences(y), f, 1) == 6
@@ -168,7 +171,7 @@ def test_relaxation_keeps_the_weights_of_queries() -> None:
 
 
 def test_edges_of_the_reduced_graph_have_the_weights_of_their_queries() -> None:
-    """Two copies of a query cost as much as one of weight 2; a hard query is refused."""
+    """Two copies of a query cost as much as one of weight 2; a hard query raises."""
     X, y = np.array([[0.0], [3.0], [2.0]]), [0, 0, 1]
     twice = ranking(np.vstack([X, X]), [*y, *y], [1, 1, 1, 2, 2, 2], 0.5)
     double = ranking(X, y, C=0.5, query_weight={0: 2.0})
@@ -179,7 +182,10 @@ def test_edges_of_the_reduced_graph_have_the_weights_of_their_queries() -> None:
 
 @pytest.mark.parametrize(("highest", "slope"), [([0, 1, 2], 1 / 3), ([2, 1, 0], -1 / 3)])
 def test_three_points_suffice_to_tell_them_apart(highest: list[int], slope: float) -> None:
-    """Negatives 0 and 3, positive 2, C = 1: w = 1/2 over all pairs; 1/3, or -1/3, the ranking reversed, by which one is the maximum."""
+    """Negatives 0 and 3, positive 2, C = 1: w = 1/2 over all pairs.
+
+    By which negative is the maximum, w is 1/3, or -1/3, the ranking reversed.
+    """
     X, y = [[0.0], [3.0], [2.0]], [0, 0, 1]
     full = solve(ranking(X, y), tol=1e-10)
     reduced = solve(ranking_from_pairs(X, reduced_preferences(y, maximum=highest)), tol=1e-10)
@@ -204,8 +210,11 @@ def test_table_1_cancer() -> None:
 def test_table_1(name: str, target: str, full: int, reduced: int) -> None:
     with (SHARED / name).open(encoding="utf-8", newline="") as file:
         y = [
-            float(row[target]) for row in csv.DictReader(file) if "" not in row.values()
-        ]  # six cars have no horsepower
+            float(row[target])
+            for row in csv.DictReader(file)
+            # Six cars have no horsepower.
+            if "" not in row.values()
+        ]
     assert (ranking(np.zeros((len(y), 1)), y).p, len(reduced_preferences(y))) == (full, reduced)
 
 

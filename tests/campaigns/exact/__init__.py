@@ -1,1 +1,1 @@
-"""Exact optima, of the families and of any program, against their definitions and closed forms."""
+"""Exact optima of families and programs, against definitions and closed forms."""

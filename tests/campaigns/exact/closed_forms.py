@@ -1,14 +1,16 @@
-"""Optima of one and two points in closed form, in rational numbers: what proven intervals and exact optima are judged by.
+"""Optima of one and two points in closed form, in rational numbers.
 
-One direction of the multipliers is all that most of these problems have, and along it,
-with D = |A'd|_K^2,
+They are the reference for proven intervals and exact optima. Most of these problems
+have one direction of the multipliers only, and along it, with D = |A'd|_K^2,
 
-    max  t a - 1/2 (D + r) a^2   s.t.  0 <= a <= c          a = min(c, t / (D + r)),   0 where t <= 0,   no end where D + r = 0, c = inf
+    max  t a - 1/2 (D + r) a^2   s.t.  0 <= a <= c
+    a = min(c, t / (D + r)),   0 where t <= 0,   unbounded where D + r = 0, c = inf
 
-    one point, no bias              t = 1           D = K_11                      r = 1 / (2 c_1)
-    one pair of a ranking           t = 1           D = K_ii + K_jj - 2 K_ij      r = 1 / (2 c)
-    two classes, with a bias        t = 2           D = K_11 + K_22 - 2 K_12      r = 1 / (2 c_1) + 1 / (2 c_2),   c = min(c_1, c_2)
-    a tube of two points            |y_1 - y_2| - 2 epsilon                       as two classes
+    one point, no bias        t = 1    D = K_11                   r = 1 / (2 c_1)
+    one pair of a ranking     t = 1    D = K_ii + K_jj - 2 K_ij   r = 1 / (2 c)
+    two classes, with a bias  t = 2    D = K_11 + K_22 - 2 K_12   c = min(c_1, c_2)
+                                       r = 1 / (2 c_1) + 1 / (2 c_2)
+    a tube of two points      t = |y_1 - y_2| - 2 epsilon, the rest as two classes
 
 r is of the squared hinge, which has no c, and 0 otherwise. Two points without a bias
 have two multipliers: each is at an end or free, and one of these nine cases meets every
@@ -16,7 +18,7 @@ condition of the optimum. One pair of a linear program has u = min(C, 1 / larges
 price). Anything else of one or two points has the optimum 0, by its bias alone.
 
 An RBF kernel has an enclosure by ball arithmetic in place of a value; the optimum only
-falls as |x - z|^2 grows, whatever the signs.
+decreases as |x - z|^2 increases, for any signs.
 """
 
 from __future__ import annotations
@@ -37,21 +39,28 @@ from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from oracles.rationals import entry, fractions
 
 EXPONENTIAL_BITS = 8000
-"""Bits of an exponential: more than twice the places of the smallest square of a float difference times the smallest gamma."""
+"""Bits of an exponential.
+
+More than twice the places of the smallest square of a float difference times the
+smallest gamma.
+"""
 SMALLEST_EXPONENT = 5000
-"""exp(-x) of a larger x is only known to be within 0 and 2^-7000."""
+"""Largest x with an accurate exp(-x); beyond it lies within 0 and 2^-7000."""
 
 Cost = Fraction | None
 """None is infinite."""
 Matrix = list[list[Fraction]]
 Found = tuple[Cost, list[Fraction]]
-"""An optimum, None for infinity, and multipliers that attain it."""
+"""Optimum, None for infinity, and multipliers that attain it."""
 ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """lower <= optimum <= upper, equal but for an RBF kernel; None is infinity. alpha : (p,) multipliers that attain one of them."""
+    """Bounds lower <= optimum <= upper, equal except for an RBF kernel; None is infinity.
+
+    The multipliers `alpha`, shape (p,), attain one of them.
+    """
 
     lower: Cost
     upper: Cost
@@ -59,7 +68,10 @@ class ClosedForm:
 
 
 def closed_form(problem: Problem) -> ClosedForm | None:
-    """The optimum of a problem of one or two points, or of one pair; None for a larger one, and for one that is not convex."""
+    """Return the optimum of a problem of one or two points, or of one pair.
+
+    None for a larger problem, and for a nonconvex one.
+    """
     of_pairs = isinstance(problem.rows, Pairs)
     small = problem.p <= 1 if of_pairs else problem.m <= 2
     if not small or not problem.convex or not _closed(problem.kernel):
@@ -78,7 +90,7 @@ def closed_form(problem: Problem) -> ClosedForm | None:
 
 
 def kernel_value(kernel: Kernel, x: list[Fraction], z: list[Fraction], end: int) -> Fraction:
-    """k(x, z), or the lower (0) or upper (1) end of its enclosure."""
+    """Return k(x, z), or the lower (0) or upper (1) end of its enclosure."""
     if isinstance(kernel, Intercept):
         return kernel_value(kernel.kernel, x, z, end) + 1
     if isinstance(kernel, RBF):
@@ -88,7 +100,7 @@ def kernel_value(kernel: Kernel, x: list[Fraction], z: list[Fraction], end: int)
 
 
 def exponential(x: Fraction) -> tuple[Fraction, Fraction]:
-    """An enclosure of exp(-x), x >= 0, within [0, 1]."""
+    """Return an enclosure of exp(-x), x >= 0, within [0, 1]."""
     from flint import arb, ctx, fmpq
 
     if x == 0:
@@ -175,7 +187,11 @@ def _one_price(problem: OneNormProblem, K: Matrix, i: int, j: int) -> Found:
 
 
 def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
-    """One point or two. With a bias their multipliers are equal if the labels differ, and 0 otherwise; without one they are at a corner."""
+    """Return the optimum of a one-norm problem of one point or two.
+
+    With a bias the multipliers are equal if the labels differ, and 0 otherwise; without
+    one they are at a corner.
+    """
     C, y = Fraction(problem.C), [int(sign) for sign in problem.rows.s]
     if not problem.bias and problem.m == 2:
         k = y[0] * y[1] * K[0][1]
@@ -198,7 +214,7 @@ def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
 
 
 def _corners(lines: list[tuple[Fraction, Fraction, Fraction]]) -> Iterator[list[Fraction]]:
-    """The corners of the polygon of all (v, w) with a v + b w <= c for every line (a, b, c)."""
+    """Yield the corners of all (v, w) with a v + b w <= c for every line (a, b, c)."""
     for (a, b, c), (d, e, f) in combinations(lines, 2):
         if a * e != b * d:
             v, w = (c * e - b * f) / (a * e - b * d), (a * f - c * d) / (a * e - b * d)
@@ -211,7 +227,10 @@ def _distance(K: Matrix, i: int, j: int) -> Fraction:
 
 
 def _cost(problem: MarginProblem, r: int) -> tuple[Cost, Fraction]:
-    """The upper end of a row's multiplier, and what is added to the diagonal: 1 / (2 c) of the squared hinge."""
+    """Return the upper end of a row's multiplier, and the term added to the diagonal.
+
+    The term is 1 / (2 c) for the squared hinge.
+    """
     weight = 1.0 if problem.weights is None else float(problem.weights[_group(problem, r)])
     if weight == 0:
         return ZERO, ZERO
@@ -222,7 +241,7 @@ def _cost(problem: MarginProblem, r: int) -> tuple[Cost, Fraction]:
 
 
 def _group(problem: MarginProblem, r: int) -> int:
-    """Whose weight a row has: its own, or that of its pair's query."""
+    """Return the index of a row's weight: its own, or that of its pair's query."""
     if not isinstance(problem.rows, Pairs):
         return r
     assert problem.rows.query is not None
@@ -230,14 +249,14 @@ def _group(problem: MarginProblem, r: int) -> int:
 
 
 def _both(problem: MarginProblem, r: int, q: int) -> tuple[Cost, Fraction]:
-    """Of two multipliers that are equal."""
+    """Return the end and diagonal term of two equal multipliers."""
     (c, ridge), (d, other) = _cost(problem, r), _cost(problem, q)
     ends = [end for end in (c, d) if end is not None]
     return min(ends) if ends else None, ridge + other
 
 
 def _one_multiplier(t: Fraction, D: Fraction, c: Cost, ridge: Fraction) -> Found:
-    """max t a - 1/2 (D + ridge) a^2 over 0 <= a <= c."""
+    """Solve max t a - 1/2 (D + ridge) a^2 over 0 <= a <= c."""
     q = D + ridge
     if t <= 0 or c == 0:
         return ZERO, [ZERO]
@@ -248,7 +267,10 @@ def _one_multiplier(t: Fraction, D: Fraction, c: Cost, ridge: Fraction) -> Found
 
 
 def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
-    """max a_1 + a_2 - 1/2 a'H a over two ranges: the case that meets every condition of the optimum."""
+    """Solve max a_1 + a_2 - 1/2 a'H a over two ranges.
+
+    The solution is the case that meets every condition of the optimum.
+    """
     (c, r), (d, q) = _cost(problem, 0), _cost(problem, 1)
     H, ends = [[K[0][0] + r, sign * K[0][1]], [sign * K[0][1], K[1][1] + q]], (c, d)
     for case in product(("free", "lower", "upper"), repeat=2):
@@ -259,11 +281,15 @@ def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
             return (a[0] + a[1]) - (
                 H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2
             ) / 2, a
-    return None, [ZERO, ZERO]  # without an optimum the multipliers grow without end
+    # Without an optimum the multipliers grow indefinitely.
+    return None, [ZERO, ZERO]
 
 
 def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> list[Fraction] | None:
-    """Multipliers at their ends, the free ones where the gradient is 0; None where there is no such point, or more than one."""
+    """Return multipliers at their ends, the free ones where the gradient is 0.
+
+    None if there is no such point, or more than one.
+    """
     a, free = [ZERO, ZERO], [i for i in range(2) if case[i] == "free"]
     for i in range(2):
         if case[i] == "upper":
@@ -282,7 +308,7 @@ def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> li
 
 
 def _optimal(gradient: Fraction, a: Fraction, end: Cost) -> bool:
-    """Whether a is in its range, and the gradient is 0 or leads out of it."""
+    """Return True if a is in its range and the gradient is 0 or leads out of the range."""
     if a < 0 or (end is not None and a > end):
         return False
     return gradient == 0 or (gradient < 0 and a == 0) or (gradient > 0 and a == end)

@@ -1,10 +1,10 @@
-"""Derivatives of exact optima against differences of exact optima, 2^-80 and 2^-120 apart.
+"""Derivatives of exact optima against their differences, 2^-80 and 2^-120 apart.
 
 The problem is written down from the definitions, one of its numbers is moved by a
-rational step, and its optimum is found again by exact pivots from multipliers of 0.
-Nothing is shared with the derivatives but the data and the optimum that they start
-from. On a smooth piece the error of a difference falls with the step, so that at the
-smaller step it must have fallen to almost nothing.
+rational step, and its optimum is found again by exact pivots from multipliers of 0. The
+data and the initial optimum alone are shared with the derivatives. On a smooth piece
+the error of a difference decreases with the step, so that at the smaller step it must
+be almost 0.
 """
 
 from __future__ import annotations
@@ -36,18 +36,36 @@ from equimargin.solvers.exact.sensitivity import (
 from oracles.rationals import entry, fractions
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
-"""Steps, in the units of what moves: the larger is far below the distance from one piece to the next of data of few digits."""
+"""Steps, in the units of the moved number.
+
+The larger is far below the distance from one piece to the next in data of few digits.
+"""
 FALL = Fraction(1, 2**20)
-"""By which factor the error of a difference must fall at least from one step to the next, where a smooth piece has it fall by 2^-40."""
+"""Minimum factor by which the error of a difference decreases between the steps.
+
+On a smooth piece it decreases by 2^-40.
+"""
 RIGHT = Fraction(1, 2**30)
-"""The error of a difference at the smaller step, at most, relative to 1 + the derivative."""
+"""Maximum error of a difference at the smaller step, over 1 + the derivative."""
 
 Vector = Sequence[Fraction]
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """An optimum somewhere.  value : of it.  f : (m,) at the points.  at_new : (n,) at new points.  bias : the ends of all optimal b."""
+    """Optimum of a problem.
+
+    Parameters
+    ----------
+    value : Fraction
+        Optimal value.
+    f : list[Fraction]
+        Function at the points, shape (m,).
+    at_new : list[Fraction]
+        Function at new points, shape (n,).
+    bias : Ends
+        Ends of all optimal b.
+    """
 
     value: Fraction
     f: list[Fraction]
@@ -58,7 +76,10 @@ class Optimum:
 def optimum_at(
     problem: MarginProblem, parameter: Parameter, step: Fraction, new: Sequence[Vector]
 ) -> Optimum:
-    """The optimum where a number of the problem is larger by a step, all its conditions checked in rationals."""
+    """Return the optimum of the problem with one number increased by a step.
+
+    All its conditions are checked in rationals.
+    """
     at = Definition(problem)
     X = [fractions(row) for row in dense(problem.X)]
     c, t = [v or Fraction(0) for v in at.c], list(at.t)
@@ -98,7 +119,7 @@ def optimum_at(
 
 
 def wrong_derivatives(found: ExactSensitivity, new: Any = None) -> Iterator[str]:
-    """What differences of exact optima say against derivatives, in sentences."""
+    """Yield the contradictions between derivatives and differences of exact optima."""
     problem: Any = found.optimum.problem
     points = [] if new is None else [fractions(row) for row in new]
     here = optimum_at(problem, found.parameter, Fraction(0), points)
@@ -167,7 +188,7 @@ def _wrong(
 def _in_integers(
     problem: MarginProblem, K: list[list[Fraction]], t: list[Fraction], c: list[Fraction]
 ) -> IntegerProblem:
-    """The problem in integers, from its Gram matrix, targets and finite costs."""
+    """Return the problem in integers, from its Gram matrix, targets and finite costs."""
     ridge = [1 / (2 * v) if problem.squared and v else Fraction(0) for v in c]
     unit = lcm(
         *(v.denominator for row in K for v in row),

@@ -1,4 +1,4 @@
-"""Small problems of the Maros-Meszaros set of convex quadratic programs, from a folder of MATLAB files.
+"""Small convex quadratic programs of the Maros-Meszaros set, from MATLAB files.
 
 Source: I. Maros, C. Meszaros, A repository of convex quadratic programming problems,
 Optimization Methods and Software 11 (1999).
@@ -16,11 +16,11 @@ from equimargin.formulations.programs import Program, program_from_arrays
 from places import SHARED
 
 FOLDER = SHARED / "maros-meszaros"
-"""Where the files are, if a checkout has them."""
+"""Folder of the files, if a checkout has them."""
 INFINITE = 1e19
-"""Bounds of this size mean that there is none."""
+"""Size from which on a number denotes the absence of a bound."""
 NOT_CONVEX = "VALUES"
-"""The one problem of the set whose P is not positive semidefinite."""
+"""The only problem of the set with an indefinite P."""
 
 
 def problem(path: Path) -> Program:

@@ -1,8 +1,9 @@
-"""Functions near the optimum, drawn and judged in rationals, against what is proven of all of them from one rough solution.
+"""Random functions near the optimum, judged in rationals by the proven properties.
 
-Every f that is drawn has an exact objective P at its best bias, and so lies within
-eps = P - optimum. What `Solution.stability(eps)` says of all such functions has to hold
-of this one, at both ends of its best biases, and of both ends of the exact optimum.
+The properties are proven from one approximate solution. Every random f has an exact
+objective P at its best bias, and so lies within eps = P - optimum. The statement of
+`Solution.stability(eps)` on all such functions has to hold for this one, at both ends
+of its best biases, and for both ends of the exact optimum.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from equimargin.solvers.exact.active_set import Ends
 from equimargin.solvers.exact.sensitivity import Cost, Parameter, Target, Weight, exact_sensitivity
 
 TOLERANCES = (0.3, 1e-2, 1e-5, 1e-9)
-"""Relative gaps of the solution that everything is proven from."""
+"""Relative gaps of the solution used in the proofs."""
 SIZES = (Fraction(1, 2**30), Fraction(1, 2**10), Fraction(1, 16), Fraction(1))
-"""How far functions are from the optimal one: one of each is drawn."""
+"""Distances of functions from the optimal one; one function of each is drawn."""
 FAR = Fraction(1000)
-"""How far out a best bias without an end is tried."""
+"""Distance of the tried best bias where there is no end."""
 
 
 def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]:
-    """What is said of all functions near the optimum and does not hold of one, in sentences."""
+    """Yield the proven properties of near-optimal functions that fail for one of them."""
     rng = np.random.default_rng([*number, 2])
     solution = solve(problem, tol=float(rng.choice(TOLERANCES)), time_limit=20.0)
     exact, at = exact_optimum(problem), Definition(problem)
@@ -64,7 +65,10 @@ def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]
 def _wrong_intervals(
     intervals: Sensitivity, exact: ExactOptimum, problem: MarginProblem, rng: np.random.Generator
 ) -> Iterator[str]:
-    """The intervals of derivatives that do not contain the exact ones: of C, of a target, and of a weight that is one row's."""
+    """Yield the intervals of derivatives that do not contain the exact ones.
+
+    The derivatives are those in C, in a target, and in the weight of a single row.
+    """
     r = int(rng.integers(max(problem.p, 1)))
     asked: list[tuple[Parameter, float, float]] = [(Cost(), *intervals.cost)]
     if problem.p and not isinstance(problem.rows, Tube):
@@ -87,7 +91,7 @@ def _wrong_intervals(
 def _outside(
     ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str
 ) -> Iterator[str]:
-    """What is said of the functions of a ball and does not hold of one of them at its best biases."""
+    """Yield the properties of a ball's functions that fail for one at its best biases."""
     f, m = at.times_K(beta), at.m
     low, high = bias
     ends = [
@@ -118,7 +122,7 @@ def _outside(
 
 
 def below(one: float | Fraction, other: float | Fraction) -> bool:
-    """Whether one <= other, exactly, for Fractions and floats that may be infinite."""
+    """Return True if one <= other, exactly, for Fractions and possibly infinite floats."""
     return (
         one == -inf
         or other == inf
@@ -127,7 +131,10 @@ def below(one: float | Fraction, other: float | Fraction) -> bool:
 
 
 def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
-    """The ends of all b at which the sum of losses is least, None where there is none, from the slope of the sum at its kinks."""
+    """Return the ends of all b that minimise the sum of losses, None for no end.
+
+    They follow from the slope of the sum at its kinks.
+    """
     if not any(at.s):
         return Fraction(0), Fraction(0)
     rows = [
@@ -139,7 +146,7 @@ def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
     kinks = [kinks[0] - 1, *kinks, kinks[-1] + 1]
 
     def slope(b: Fraction, side: int) -> Fraction:
-        """The derivative of the sum of losses at b, to the left (-1) or to the right (1)."""
+        """Return the derivative of the sum of losses at b, to the left (-1) or right (1)."""
         open_rows = ((v, s, c) for v, s, c in rows if s * (v - b) > 0 or (v == b and s == -side))
         return sum(
             (-s * c * (2 * abs(v - b) if at.squared else 1) for v, s, c in open_rows), Fraction(0)

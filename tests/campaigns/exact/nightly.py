@@ -1,12 +1,12 @@
-"""Exact optima of degenerate integer problems, checked from the definitions in fractions.Fraction, and proven intervals against them.
+"""Exact optima of degenerate integer problems, and proven intervals against them.
 
     python -m campaigns exact.nightly --seed 1 --examples 1000
 
-Every instance has an exact optimum, or an exact ray, that holds in the definitions:
-feasible, primal value = dual value, all ends of b. The proven interval of every float
-solver contains that optimum, and those of random points contain the exact values of the
-points themselves. Exit status 1 if anything does not hold; all that is shared with what
-is checked is the problems and their data.
+Every instance has an exact optimum, or an exact ray, that holds in the definitions,
+checked in fractions.Fraction: feasible, primal value = dual value, all ends of b. The
+proven interval of every float solver contains that optimum, and those of random points
+contain the exact values of the points themselves. Exit status 1 if anything does not
+hold; the problems and their data alone are shared with the code under test.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ FAMILIES = (
     ),
 )
 LARGE_ONE_IN = 10
-"""Instances of which one has up to 30 points, and the others have up to 8."""
+"""Reciprocal share of the instances with up to 30 points; others have up to 8."""
 POINTS = 10
-"""Random points an instance."""
+"""Random points per instance."""
 TIME_LIMIT = 5.0
-"""Seconds a float solver."""
+"""Time limit of a float solver, in seconds."""
 FAR = Fraction(10**6)
-"""How far out a bias without an end is tried."""
+"""Distance of the tried bias where there is no end."""
 
 Vector = Sequence[Fraction]
 Row = dict[int, int]
@@ -84,7 +84,10 @@ Row = dict[int, int]
 
 
 def drawn(family: str, number: Sequence[int]) -> Problem:
-    """A degenerate problem of a family: an integer grid with repeated points, ties and contradictions; always the same for a number."""
+    """Draw a degenerate problem of a family, the same problem for every equal number.
+
+    An integer grid with repeated points, ties and contradictions.
+    """
     rng = np.random.default_rng(number)
     m, d = (
         int(rng.integers(1, 9) if rng.integers(LARGE_ONE_IN) else rng.integers(9, 31)),
@@ -138,7 +141,7 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
 
 
 def _weights(rng: np.random.Generator, size: int) -> Any:
-    """Factors of C with zeros and infinite ones, or None."""
+    """Draw factors of C with zeros and infinite ones, or None."""
     if rng.integers(3):
         return None
     return rng.choice([1.0, 1.0, 0.5, 3.0, 0.0, inf], size)
@@ -148,7 +151,10 @@ def _weights(rng: np.random.Generator, size: int) -> Any:
 
 
 class Definition:
-    """A problem from its data, in Fractions: K, rows as maps from points to signs, targets t, signs s, costs c (None: infinite)."""
+    """Definition of a problem from its data, in Fractions.
+
+    K, rows as maps from points to signs, targets t, signs s, costs c (None: infinite).
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.m = problem, problem.m
@@ -166,7 +172,8 @@ class Definition:
                 for j in range(self.m)
                 if y and query[i] == query[j] and y[i] > y[j]
             ]
-            if not y:  # preferences that were given one by one
+            # The preferences are explicit.
+            if not y:
                 pairs = list(zip(rows.preferred.tolist(), rows.other.tolist(), strict=True))
             self.rows, self.t, self.s = (
                 [{i: 1, j: -1} for i, j in pairs],
@@ -209,17 +216,17 @@ class Definition:
         ]
 
     def times_K(self, beta: Vector) -> list[Fraction]:
-        """K beta."""
+        """Return K beta."""
         return [
             sum((k * v for k, v in zip(row, beta, strict=True) if v), Fraction(0)) for row in self.K
         ]
 
     def dot(self, f: Vector) -> list[Fraction]:
-        """A f."""
+        """Return A f."""
         return [sum((s * f[i] for i, s in row.items()), Fraction(0)) for row in self.rows]
 
     def rdot(self, alpha: Vector) -> list[Fraction]:
-        """A'alpha."""
+        """Return A'alpha."""
         beta = [Fraction(0)] * self.m
         for row, a in zip(self.rows, alpha, strict=True):
             for i, s in row.items():
@@ -227,12 +234,12 @@ class Definition:
         return beta
 
     def primal(self, beta: Vector, b: Fraction) -> Fraction | None:
-        """1/2 beta'K beta + sum_r c_r loss(u_r); None for infinity."""
+        """Return 1/2 beta'K beta + sum_r c_r loss(u_r); None for infinity."""
         f = self.times_K(beta)
         return self.primal_of(f, sum((v * w for v, w in zip(beta, f, strict=True)), Fraction(0)), b)
 
     def primal_of(self, f: Vector, norm2: Fraction, b: Fraction) -> Fraction | None:
-        """The same of f at the points and |f|^2."""
+        """Return the primal value of f at the points and |f|^2; None for infinity."""
         total = norm2 / 2
         for margin, t, s, c in zip(self.dot(f), self.t, self.s, self.c, strict=True):
             u = max(t - margin - b * s, Fraction(0))
@@ -242,7 +249,7 @@ class Definition:
         return total
 
     def dual(self, alpha: Vector) -> Fraction:
-        """t'alpha - 1/2 beta'K beta [ - sum_r alpha_r^2 / (4 c_r) ] at beta = A'alpha."""
+        """Return t'alpha - 1/2 beta'K beta [ - sum_r alpha_r^2 / (4 c_r) ], beta = A'alpha."""
         beta = self.rdot(alpha)
         f = self.times_K(beta)
         total = sum((t * a for t, a in zip(self.t, alpha, strict=True)), Fraction(0))
@@ -256,7 +263,7 @@ class Definition:
         )
 
     def feasible(self, alpha: Vector) -> bool:
-        """0 <= alpha <= box and s'alpha = 0."""
+        """Return True if 0 <= alpha <= box and s'alpha = 0."""
         if sum((s * a for s, a in zip(self.s, alpha, strict=True)), Fraction(0)) != 0:
             return False
         return all(
@@ -265,12 +272,12 @@ class Definition:
         )
 
     def prices(self, u: Vector) -> list[Fraction]:
-        """B'u of a one-norm problem."""
+        """Return B'u of a one-norm problem."""
         g = self.times_K(self.rdot(u))
         return self.dot(g) if self._over_pairs else g
 
     def cost(self, x: Vector, b: Fraction = Fraction(0)) -> Fraction:
-        """1'x + C sum_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
+        """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
         margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
         slacks = (max(1 - v - b * s, Fraction(0)) for v, s in zip(margins, self.s, strict=True))
         return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum(slacks, Fraction(0))
@@ -298,7 +305,7 @@ def kernel_matrix(
 
 
 def wrong_optimum(at: Definition, found: ExactOptimum) -> Iterator[str]:
-    """What does not hold of an exact optimum, in sentences."""
+    """Yield the violated conditions of an exact optimum."""
     if isinstance(at.problem, OneNormProblem):
         u, x = found.alpha, found.beta
         if found.status is not Status.OPTIMAL or found.value is None:
@@ -337,7 +344,7 @@ def _wrong_ray(at: Definition, ray: Vector) -> Iterator[str]:
 
 
 def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
-    """Whether the optimal b are those between the two ends and no others."""
+    """Yield the errors in the ends of the optimal b."""
     low, high = found.bias
     for end, other, out in ((low, high, -1), (high, low, 1)):
         b = end if end is not None else (other or Fraction(0)) + out * FAR
@@ -353,7 +360,7 @@ def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
 
 
 def wrong_intervals(problem: Problem, value: Fraction | None) -> Iterator[str]:
-    """The solvers whose proven interval does not contain the optimum, None for infinity."""
+    """Yield the solvers whose proven interval excludes the optimum, None for infinity."""
     for name, solver in SOLVERS.items():
         if solver.refusal(problem) is None:
             found = solve(problem, name, time_limit=TIME_LIMIT)
@@ -367,9 +374,10 @@ def _contains(lower: float, upper: float, value: Fraction | None) -> bool:
 
 
 def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) -> Iterator[str]:
-    """Where a random point's proven interval does not contain the point's exact values, or the optimum; inner ones the other way round.
+    """Yield the random points whose intervals contradict their exact values or the optimum.
 
-    Every other point is the optimum, rounded and a little moved.
+    A proven interval must contain them; an inner one must lie between the exact values.
+    Every other point is the optimum, rounded and slightly moved.
     """
     problem, value = at.problem, found.value
     for k in range(POINTS):
@@ -408,7 +416,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
-    """The optimum, or where it ended, in float64 and each number off by a random part."""
+    """Return the optimum, or the last point, in float64 with random relative errors."""
     rounded, size = found.point, 10.0 ** rng.uniform(-17, -3)
 
     def moved(v: Any) -> Any:
@@ -430,9 +438,10 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction | None]:
-    """L and U of a point as `interval` means them, None where it takes another point because rows are hard.
+    """Return L and U of a point as `interval` defines them.
 
-    Multipliers are on their grid, and the rounded sums of the coefficients of equal points are those that are judged.
+    None if it takes another point because rows are hard. Multipliers are on their grid,
+    and the rounded sums of the coefficients of equal points are judged.
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
@@ -453,7 +462,8 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     lower, b = at.dual(fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
         return lower, at.primal(fractions(problem.gram.merged(point.beta)), b)
-    if point.w is None:  # what is judged then is the rounded w of beta
+    # The rounded w of beta is judged then.
+    if point.w is None:
         return lower, None
     w, Z = fractions(point.w), [fractions(row) for row in dense(problem.explicit.stored)]
     f = [sum((z * v for z, v in zip(row, w, strict=True)), Fraction(0)) for row in Z]

@@ -1,11 +1,11 @@
-"""Degenerate instances of what documents T and W ask for beside their machines, against Clarabel, HiGHS, rational systems and brute force.
+"""Degenerate instances of the methods of documents T and W other than their machines.
 
     python -m campaigns exact.nightly_degenerate --seed 1 --examples 200
 
-Points that are equal or 0, contradictions, one class, probabilities of 0 and 1, values
-that are all the same, every scale. Exit status 1 if an answer is wrong. Where Clarabel
-finds no optimum of a function with exponentials, the conditions of the optimum are
-checked alone.
+The references are Clarabel, HiGHS, rational systems and brute force. Points that are
+equal or 0, contradictions, one class, probabilities of 0 and 1, constant values, every
+scale. Exit status 1 if an answer is wrong. If Clarabel finds no optimum of a function
+with exponentials, the conditions of the optimum are checked alone.
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ from narrow import as_a
 from oracles.brute_force import least_by_directions, least_by_orders, least_precision
 
 NEAR = 1e-6
-"""Relative difference up to which an optimum of a backend is the one that is proven."""
+"""Relative difference up to which a backend's optimum equals the proven one."""
 CONDITION = 1e-8
-"""How far the conditions of an optimum may be missed, relative to the sums in them."""
+"""Maximum violation of the conditions of an optimum, relative to the sums in them."""
 SURE = 1e-7
-"""The probability that stands for 0 in couplings: they say so."""
+"""Probability that replaces 0 in couplings, as documented there."""
 TIME_LIMIT = 10.0
-"""Seconds an answer."""
+"""Time limit of an answer, in seconds."""
 UNDECIDED = "nothing is wrong, but too few answers agree"
-"""What is said of an instance where backends fail at optima next to 0: that is counted."""
+"""Message for an instance whose backends fail at optima close to 0; counted."""
 
 
-# What is wrong with the answer to an instance, in a sentence; nothing where it is
-# right.
+# Each function returns the fault in the answer to an instance as text, or "".
 
 
 def general_machine(rng: np.random.Generator) -> str:
-    """`svm.general`: every form and the solver agree, and the loss of the margins has the same optimum by Clarabel."""
+    """Check that all forms of `svm.general` and the solver agree.
+
+    The loss of the margins has an equal optimum by Clarabel.
+    """
     X, y = _few_points(rng)
     sigma, tau = POWERS[int(rng.integers(len(POWERS)))]
     data = {
@@ -78,7 +80,10 @@ def general_machine(rng: np.random.Generator) -> str:
 
 
 def one_norm(rng: np.random.Generator) -> str:
-    """`svm.onenorm`, with and without a bias: the proven interval and the exact optimum beside the primal by HiGHS."""
+    """Compare `svm.onenorm`, with and without a bias, with its primal by HiGHS.
+
+    The proven interval and the exact optimum are both compared.
+    """
     X, y = _few_points(rng)
     C, bias = float(rng.choice([0.125, 1.0, 1000.0])), bool(rng.integers(2))
     problem, m = one_norm_classification(X, y, C, linear(), bias), len(y)
@@ -100,7 +105,10 @@ def one_norm(rng: np.random.Generator) -> str:
 
 
 def coupling(rng: np.random.Generator) -> str:
-    """`wlw`: the rational solution of the linear system, and Clarabel's least sum of squares; the family's forms agree."""
+    """Compare `wlw` with a rational linear system and Clarabel's least squares.
+
+    The family's forms must agree.
+    """
     r = _between(rng)
     k, R = len(r), np.clip(r, SURE, 1 - SURE)
     p, exact = wlw(r), _rational_coupling([[Fraction(v) for v in row] for row in R.tolist()])
@@ -124,7 +132,10 @@ def coupling(rng: np.random.Generator) -> str:
 
 
 def comparisons(rng: np.random.Generator) -> str:
-    """`bradley_terry`: its conditions in extended precision, and no smaller value by Clarabel."""
+    """Check the conditions of `bradley_terry` in extended precision.
+
+    Clarabel may find no smaller value.
+    """
     r = _between(rng)
     k, R = len(r), np.clip(r, SURE, 1 - SURE)
     n = np.exp(rng.uniform(-7, 14, (k, k))) if rng.integers(2) else np.ones((k, k))
@@ -143,7 +154,10 @@ def comparisons(rng: np.random.Generator) -> str:
 
 
 def sigmoid(rng: np.random.Generator) -> str:
-    """`platt`: its conditions in extended precision, and no smaller value by Clarabel."""
+    """Check the conditions of `platt` in extended precision.
+
+    Clarabel may find no smaller value.
+    """
     n = int(rng.integers(1, 11))
     values = (
         rng.integers(-2, 3, n).astype(float)
@@ -174,7 +188,10 @@ def sigmoid(rng: np.random.Generator) -> str:
 
 
 def misordered(rng: np.random.Generator) -> str:
-    """`least_misranked`: every direction of the plane, or every order of the different points with an RBF kernel."""
+    """Compare `least_misranked` with every direction of the plane.
+
+    With an RBF kernel, with every order of the different points.
+    """
     curved = bool(rng.integers(2))
     m = int(rng.integers(2, 8))
     X = (
@@ -201,10 +218,13 @@ def misordered(rng: np.random.Generator) -> str:
 
 
 def precision(rng: np.random.Generator) -> str:
-    """`average_precision_least`: every ranking, and document W's bound below it."""
+    """Compare `average_precision_least` with every ranking, and with document W's bound.
+
+    The bound must be below it.
+    """
     R, N = int(rng.integers(1, 6)), int(rng.integers(0, 7))
     Q = [0, R * N, int(rng.integers(R * N + 1))][int(rng.integers(3))]
-    # with Q documents and more their number does not matter
+    # From Q documents on their number has no effect.
     given = None if Q <= N and rng.integers(2) else N
     found, least = average_precision_least(R, Q, given), least_precision(R, Q, N)
     if abs(Fraction(found) - least) > Fraction(R + 1, 2**52):
@@ -232,7 +252,10 @@ SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
 
 
 def _few_points(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Up to eight points of an integer grid, repeated, 0 or all the same, and labels in {-1, 1}, of one class at times."""
+    """Draw up to eight points of an integer grid, and labels in {-1, 1}.
+
+    Points may be repeated, 0 or all equal; labels may be of one class.
+    """
     m, d = int(rng.integers(1, 9)), int(rng.integers(1, 4))
     X = rng.integers(-2, 3, (m, d)).astype(float)
     kind = int(rng.integers(5))
@@ -250,7 +273,10 @@ def _few_points(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def _between(rng: np.random.Generator) -> Array:
-    """Probabilities of every two classes: eighths, a total order, all even, or those of classes some of which hardly occur."""
+    """Draw probabilities of every two classes.
+
+    Eighths, a total order, all even, or those of classes of which some are rare.
+    """
     k, kind = int(rng.integers(2, 7)), int(rng.integers(4))
     if kind == 3:
         p = 10.0 ** rng.uniform(-6, 0, k)
@@ -264,7 +290,10 @@ def _between(rng: np.random.Generator) -> Array:
 
 
 def _rational_coupling(R: list[list[Fraction]]) -> list[Fraction]:
-    """p of Q p = level 1 and 1'p = 1, by elimination; Q_ii = sum over s of R_si^2, Q_ij = -R_ji R_ij."""
+    """Return p of Q p = level 1 and 1'p = 1, by elimination.
+
+    Q_ii = sum over s of R_si^2, Q_ij = -R_ji R_ij.
+    """
     k = len(R)
     rows = [[-R[j][i] * R[i][j] for j in range(k)] + [Fraction(1), Fraction(0)] for i in range(k)]
     for i in range(k):
@@ -283,7 +312,7 @@ def _rational_coupling(R: list[list[Fraction]]) -> list[Fraction]:
 
 
 def _by_clarabel(stated: Any) -> float:
-    """Clarabel's optimum, NaN where it finds none."""
+    """Return Clarabel's optimum, NaN if it finds none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -294,7 +323,7 @@ def _by_clarabel(stated: Any) -> float:
 
 
 def _disagreement(found: FamilyVerdict) -> str:
-    """What disagrees within a family, and which of our solvers raise an exception, in a sentence."""
+    """Return the disagreements within a family, and the exceptions of solvers, as text."""
     runs = [(j.evidence.run, j.agreement) for j in found.judgements]
     wrong = [f"{run.name} disagrees" for run, agreement in runs if agreement is Agreement.DISAGREES]
     return ", ".join(
@@ -308,7 +337,7 @@ def _undecided(found: FamilyVerdict) -> str:
 
 
 def _outside(value: float, lower: float, upper: float) -> str:
-    """Whether a backend's optimum is off an interval, in a sentence."""
+    """Return a message if a backend's optimum is outside an interval, else ""."""
     near = NEAR * max(1.0, abs(value))
     return (
         f"the optimum is {value!r}, not within [{lower!r}, {upper!r}]"
@@ -318,7 +347,7 @@ def _outside(value: float, lower: float, upper: float) -> str:
 
 
 def _larger(value: float, other: float) -> str:
-    """Whether a value is above one that a backend found, in a sentence."""
+    """Return a message if a value is above a backend's, else ""."""
     return (
         f"its value is {value!r}, and Clarabel finds {other!r}"
         if value > other + NEAR * max(1.0, abs(other))

@@ -1,11 +1,11 @@
-"""Exact paths and leave-one-out errors of new instances, against exact optima at single costs.
+"""Exact paths and leave-one-out errors, against exact optima at single costs.
 
     python -m campaigns exact.nightly_exact_path --seed 1 --examples 200
 
-Every path is asked at costs of all sizes for its optimum and the ends of its best
-biases; every error of a classification for what as many exact optima as there are
-points say. Points of integer grids, repeated at times, or of floats; linear, polynomial
-and given kernels; weights at times. Exit status 1 if an answer is wrong.
+Every path is evaluated at costs of all sizes: its optimum and the ends of its best
+biases; every error of a classification is compared with exact optima, as many as
+points. Points of integer grids, repeated at times, or of floats; linear, polynomial and
+given kernels; weights at times. Exit status 1 if an answer is wrong.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from equimargin.solvers import exact_leave_one_out, exact_optimum, exact_path, g
 from oracles.left_out import mistakes
 
 COSTS = 3
-"""Costs at which an instance is asked."""
+"""Number of costs at which an instance is evaluated."""
 POINTS = 12
-"""Points of the largest instance whose points are left out; paths have twice as many."""
+"""Points of the largest leave-one-out instance; paths have twice as many."""
 
 
 def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
-    """An instance of a task: "svm" with or without a bias, "svr" or "rank"."""
+    """Draw an instance of a task: "svm" with or without a bias, "svr" or "rank"."""
     m, d = int(rng.integers(2, most + 1)), int(rng.integers(1, 4))
     X = rng.integers(-3, 4, (m, d)).astype(float) if rng.integers(2) else rng.normal(size=(m, d))
     kernel = [linear(), polynomial(2), rbf(0.5)][int(rng.integers(3))]
@@ -62,7 +62,7 @@ def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
 
 
 def costs(breakpoints: Sequence[Fraction], rng: np.random.Generator) -> list[float]:
-    """Floats near the breakpoints and between them, and such breakpoints as are floats."""
+    """Draw floats close to the breakpoints and between them, and float breakpoints."""
     middles = [float((low + high) / 2) for low, high in pairwise([Fraction(0), *breakpoints])]
     edges = [float(C) for C in breakpoints if Fraction(float(C)) == C]
     near = [float(C) * 2.0 ** float(rng.normal()) for C in breakpoints]
@@ -70,7 +70,7 @@ def costs(breakpoints: Sequence[Fraction], rng: np.random.Generator) -> list[flo
 
 
 def path(rng: np.random.Generator) -> str:
-    """What is wrong with the path of an instance, in a sentence; nothing where it is right."""
+    """Return the fault in the path of an instance as text, or ""."""
     problem = drawn(str(rng.choice(["svm", "svr", "rank"])), rng, 2 * POINTS)
     found = exact_path(problem)
     if not found.complete:
@@ -89,7 +89,7 @@ def path(rng: np.random.Generator) -> str:
 
 
 def leave_one_out(rng: np.random.Generator) -> str:
-    """What is wrong with the leave-one-out error of an instance, in a sentence; nothing where it is right."""
+    """Return the fault in the leave-one-out error of an instance as text, or ""."""
     problem = drawn("svm", rng, POINTS)
     found = exact_leave_one_out(problem)
     if found.stopped:

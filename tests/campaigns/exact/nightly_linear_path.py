@@ -1,22 +1,23 @@
-"""Whole paths of one-norm programs, every piece of them judged by HiGHS, and by exact rational arithmetic where HiGHS says otherwise.
+"""Whole paths of one-norm programs, every piece judged by HiGHS.
 
     python -m campaigns exact.nightly_linear_path --seed 1 --examples 200
 
-Rankings over points and over pairs, and classifications with a bias and without: points
-on integer grids, equal points, ties, contradictions, several queries, three kernels,
-scales from 1e-4 to 1e4, paths that end at lambda = 0 and paths that do not. At both
-ends and in the middle of every piece the sum of costs of x must be within 1e-9 of the
-optimum, and u as good a bound; or within 4e-15 times the first lambda over this one, if
-that is more. The program is made from its definition and shares no code with the path.
+Exact rational arithmetic decides where HiGHS disagrees. Rankings over points and over
+pairs, and classifications with a bias and without: points on integer grids, equal
+points, ties, contradictions, several queries, three kernels, scales from 1e-4 to 1e4,
+paths that end at lambda = 0 and paths that do not. At both ends and in the middle of
+every piece the sum of costs of x must be within 1e-9 of the optimum, and u as good a
+bound; or within 4e-15 times the first lambda over this one, if that is more. The
+program is made from its definition and shares no code with the path.
 
 In the middle of every path the proven interval of the point, in the problem with the
-float64 Gram matrix as the given one, must hold the rational optimum of that problem.
-This has no excuse.
+float64 Gram matrix as the given one, must hold the rational optimum of that problem,
+without exception.
 
-Where the kernel matrix is nearly singular, or breakpoints nearly coincide, float64 may
-not do. That must be announced then, by a path that stops early or by a gap. An answer
-that is called optimal and is not has no excuse. Exit status 1 if anything is wrong
-without an excuse, or if more than 3 % of the paths need one.
+If the kernel matrix is nearly singular, or breakpoints nearly coincide, float64 may not
+suffice. The path must then stop early or report a gap. An answer reported as optimal
+must be optimal, without exception. Exit status 1 if another path is wrong, or if more
+than 3 % of the paths are wrong in this way.
 """
 
 from __future__ import annotations
@@ -51,33 +52,40 @@ from narrow import as_a, present
 highspy: Any = library
 
 WITHIN = 1e-9
-"""Relative difference up to which a value is the optimum, a bound as good as the optimum, and a gap small enough."""
+"""Relative difference up to which values, bounds and gaps count as optimal."""
 ROUNDED = 4e-15
-"""Relative difference that rounding makes at the lambda of the first jump. At a smaller one it makes as many times more as lambda is
-smaller, because the entries of B'u cancel, and what rounding leaves of them counts
-against lambda.
+"""Relative difference by rounding at the lambda of the first jump.
+
+It increases in proportion to 1 / lambda, because the entries of B'u cancel, and their
+rounding error counts against lambda.
 """
 NOTHING = 1e-12
-"""Difference, over the sum of slacks of x = 0, that counts as none: an optimum may be 0."""
+"""Difference, over the sum of slacks of x = 0, that counts as 0: an optimum may be 0."""
 LARGEST = {"rvm": 16, "rank.onenorm": 14, "svm.onenorm": 32, "svm.nobias_onenorm": 32}
-"""The largest number of points of an instance of each family."""
+"""Maximum number of points of an instance of each family."""
 NEARLY_SINGULAR = (1e-13, 1e-8)
-"""An eigenvalue of K between these parts of the largest one makes K nearly singular; smaller ones are those of a matrix of lower rank."""
+"""Range of eigenvalues of K, relative to the largest, that make K nearly singular.
+
+Smaller ones are those of a matrix of lower rank.
+"""
 APART, NEXT_TO_0 = 1e-7, 1e-11
-"""Breakpoints nearly coincide if they differ by less than the first part of themselves; below the second of the largest one nearly is 0."""
+"""Relative difference of nearly coinciding breakpoints, and the part that is nearly 0.
+
+The part is relative to the largest breakpoint.
+"""
 EXCUSED = 0.03
-"""Share of the paths that may need an excuse."""
+"""Maximum share of the paths for which float64 may be insufficient."""
 SMALLEST = 1e-5
 """Lambda over the mean of K_ii at which the other paths end."""
 IMPRECISE = f"not within {WITHIN:g}"
-"""The word for a path with a mistake."""
+"""Word for a path with a mistake."""
 
 
 # Drawing.
 
 
 def drawn(family: str, seed: int, number: int) -> OneNormProblem:
-    """An instance, always the same one for a seed and a number."""
+    """Draw an instance, the same for every equal seed and number."""
     rng = np.random.default_rng([list(LARGEST).index(family), seed, number])
     X = _points(rng, int(rng.integers(2, LARGEST[family] + 1)))
     kernel, scale = _kernel(rng)
@@ -96,7 +104,7 @@ def drawn(family: str, seed: int, number: int) -> OneNormProblem:
 
 
 def _points(rng: np.random.Generator, m: int) -> Array:
-    """Points on a grid, on a line, in general position, or many of them equal."""
+    """Draw points on a grid, on a line, in general position, or many of them equal."""
     d, shape = int(rng.integers(1, 4)), int(rng.integers(5))
     if shape < 2:
         return rng.integers(-shape, 3, (m, d)).astype(float)
@@ -107,7 +115,7 @@ def _points(rng: np.random.Generator, m: int) -> Array:
 
 
 def _kernel(rng: np.random.Generator) -> tuple[Kernel, float]:
-    """A kernel, and a scale for the points."""
+    """Draw a kernel, and a scale for the points."""
     which = int(rng.integers(5))
     if which < 2:
         return linear(), 1.0 if which else 10.0 ** float(rng.integers(-4, 5))
@@ -115,7 +123,7 @@ def _kernel(rng: np.random.Generator) -> tuple[Kernel, float]:
 
 
 def _score(rng: np.random.Generator, X: Array) -> Array:
-    """A direction of the points, that and noise, or noise alone."""
+    """Draw a direction of the points, that and noise, or noise alone."""
     along = X @ rng.normal(size=X.shape[1])
     return np.asarray(
         along * (rng.integers(3) > 0)
@@ -127,9 +135,11 @@ def _score(rng: np.random.Generator, X: Array) -> Array:
 
 
 class Program:
-    """min lambda 1'x + 1'xi  s.t.  B x + s b + xi >= 1,  x, xi >= 0, from its definition; HiGHS goes from one lambda to the next.
+    """Program min lambda 1'x + 1'xi  s.t.  B x + s b + xi >= 1,  x, xi >= 0.
 
-    Both B and lambda are in the unit of the kernel, a power of 2, so that HiGHS sees numbers of size 1.
+    The program is made from its definition; HiGHS goes from one lambda to the next.
+    Both B and lambda are in the unit of the kernel, a power of 2, so that HiGHS sees
+    numbers of size 1.
     """
 
     def __init__(self, problem: OneNormProblem) -> None:
@@ -140,36 +150,42 @@ class Program:
         self.highs = _highs(np.column_stack([self.B, self.signs]))
 
     def by_highs(self, lam: float) -> float:
-        """The optimum at lambda, in the unit of the kernel, from the basis of the one before."""
+        """Return the optimum at lambda, in the kernel's unit, from the previous basis."""
         n = self.B.shape[1]
         self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), np.full(n, lam))
         self.highs.run()
         return float(self.highs.getInfo().objective_function_value)
 
     def exact(self, lam: float) -> float:
-        """The optimum at lambda, in the problem's own unit, of the rational program."""
+        """Return the optimum of the rational program at lambda, in the problem's own unit."""
         C = 1 / lam
         return float(present(exact_optimum(given_gram(self.problem.with_cost(C))).value) / C)
 
     def primal(self, x: Array, b: float, lam: float) -> float:
-        """The sum of costs of x and b at lambda in the unit of the kernel; infinite for an x with an entry below 0."""
+        """Return the sum of costs of x and b at lambda in the unit of the kernel.
+
+        It is infinite for an x with an entry below 0.
+        """
         slacks = np.maximum(1 - self.B @ x - self.signs * b, 0)
         return float(lam * x.sum() + slacks.sum()) if (x >= 0).all() else np.inf
 
     def dual(self, u: Array, lam: float) -> float:
-        """What u proves at lambda in the unit of the kernel, divided by its excess over lambda; nothing for a u outside of [0, 1]."""
+        """Return the bound of u at lambda in the kernel's unit, over its excess.
+
+        The excess is relative to lambda; -inf for a u outside of [0, 1].
+        """
         if not ((u >= 0) & (u <= 1)).all():
             return -np.inf
         excess = float((self.B.T @ u).max(initial=0.0)) / lam
         return float(u.sum()) / max(excess, 1.0)
 
     def balance(self, u: Array) -> float:
-        """|s'u| over the sum of u: 0 where there is no bias."""
+        """Return |s'u| over the sum of u: 0 without a bias."""
         return float(abs(self.signs @ u) / max(u.sum(), 1.0))
 
 
 def _highs(M: Array) -> Any:
-    """The program with the matrix (B, s) at lambda = 0, in HiGHS."""
+    """Return the program with the matrix (B, s) at lambda = 0, in HiGHS."""
     p, n = M.shape[0], M.shape[1] - 1
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = p, n + 1 + p
@@ -200,20 +216,25 @@ def _highs(M: Array) -> Any:
 
 @dataclass
 class Found:
-    """What came of a path: its pieces, whether it has an excuse, the worst relative difference from the optimum, and what is wrong.
+    """Result of a path.
 
     Parameters
     ----------
+    pieces : int
+        Number of pieces.
+    worst : float
+        Worst relative difference from the optimum.
     by_exact : int
-        How often HiGHS said otherwise.
+        Number of times that HiGHS disagreed.
     mistakes : list[str]
-        All that is wrong, in sentences.
+        All faults, as text.
     silent : list[str]
-        What is wrong and was called optimal.
+        Faults of answers reported as optimal.
     """
 
     pieces: int
     excused: bool = False
+    """True if the path is so degenerate that float64 may be insufficient."""
     worst: float = 0.0
     by_exact: int = 0
     mistakes: list[str] = field(default_factory=list)
@@ -237,7 +258,8 @@ def examined(problem: OneNormProblem, lambda_min: float) -> Found:
         found.mistakes.append("its lambdas do not fall")
     program, ends = Program(problem), np.concatenate([[2 * path.lambdas[0] or 1.0], path.lambdas])
     for t in range(len(path)):
-        low = max(ends[t + 1], ends[t] * 1e-3)  # 0 is no lambda to ask for
+        # No point exists at lambda = 0.
+        low = max(ends[t + 1], ends[t] * 1e-3)
         high = max(ends[t] * (1 - 1e-12), low)
         for lam in (high, (high + low) / 2, low):
             said = _judged(path, program, t, float(lam), found)
@@ -250,9 +272,10 @@ def examined(problem: OneNormProblem, lambda_min: float) -> Found:
 
 
 def _outside(problem: OneNormProblem, path: OneNormPath, lam: float) -> str:
-    """How the proven interval of the point at a lambda of the path does not hold the exact optimum, in a sentence; nothing where it does.
+    """Return a message if a proven interval on the path excludes the optimum, else "".
 
-    Both are of the problem with its float64 Gram matrix as the given one: a kernel's own interval is of a matrix that is not rounded.
+    Both are of the problem with its float64 Gram matrix as the given one: a kernel's
+    own interval is of a matrix that is not rounded.
     """
     lam = max(lam, float(path.lambdas[-1]), SMALLEST_LAMBDA)
     given = as_a(OneNormProblem, given_gram(problem.with_cost(1 / lam)))
@@ -269,14 +292,14 @@ def _outside(problem: OneNormProblem, path: OneNormPath, lam: float) -> str:
 
 
 def nearly_singular(K: Array) -> bool:
-    """Whether a kernel matrix is nearly of a lower rank than it is."""
+    """Return True if a kernel matrix is nearly of a lower rank."""
     sizes = np.abs(np.linalg.eigvalsh(K))
     least, most = (share * sizes.max(initial=0.0) for share in NEARLY_SINGULAR)
     return bool(((sizes > least) & (sizes < most)).any())
 
 
 def nearly_coincide(lambdas: Array) -> bool:
-    """Whether two breakpoints nearly coincide, or one nearly does with lambda = 0."""
+    """Return True if two breakpoints nearly coincide, or one nearly does with lambda = 0."""
     close = -np.diff(lambdas) < APART * lambdas[:-1]
     return bool(close.any() or ((lambdas > 0) & (lambdas < NEXT_TO_0 * lambdas[:1].sum())).any())
 
@@ -284,15 +307,16 @@ def nearly_coincide(lambdas: Array) -> bool:
 def _claimed(
     path: OneNormPath, solution: Solution, lam: float, optimum: float, off: float, found: Found
 ) -> None:
-    """Note a solution that is called optimal and is not.
+    """Note a solution that is reported as optimal and is not.
 
-    What a solution is called holds for the kernel itself. Where rounding its values moves the optimum by more than that allows, its
-    interval there must be narrow, and its interval of the rounded values must hold the optimum of these.
+    The report holds for the kernel itself. If rounding its values moves the optimum by
+    more than the tolerance, its interval there must be narrow, and its interval of the
+    rounded values must hold the optimum of these.
 
     Parameters
     ----------
     off : float
-        The costs of x less the optimum, in size.
+        Costs of x less the optimum, in size.
     """
     lower, size, nothing = (
         lam * solution.lower,
@@ -321,12 +345,15 @@ def _claimed(
 
 
 def _within(path: OneNormPath, lam: float) -> float:
-    """The relative difference at a lambda of the path up to which an answer is right; the gap of a piece is that of its two ends."""
+    """Return the relative tolerance of an answer at a lambda of the path.
+
+    The gap of a piece is that of its two ends.
+    """
     return max(WITHIN, ROUNDED * float(path.lambdas[0]) / lam) if lam > 0 else np.inf
 
 
 def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Found) -> str:
-    """What is wrong with the solution at a lambda of the piece t, in a sentence; nothing where it is right."""
+    """Return the fault in the solution at a lambda of the piece t as text, or ""."""
     if path.piece(lam) != t:
         return f"it is of piece {path.piece(lam)}"
     solution, unit = path.at(lam), program.unit
@@ -352,14 +379,14 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
 
 
 def followed(problem: OneNormProblem, number: int) -> Found:
-    """Return what came of an instance; every other path goes on to lambda = 0."""
+    """Return the result of an instance; every other path goes on to lambda = 0."""
     return examined(
         problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean())
     )
 
 
 def judged(problem: OneNormProblem, at: At) -> Trial:
-    """Return what is to be held against the path of an instance."""
+    """Return the complaints about the path of an instance."""
     found = followed(problem, at.number)
     said = [*found.silent, *([] if found.excused else found.mistakes)]
     counts = Counter(

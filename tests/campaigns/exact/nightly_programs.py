@@ -1,13 +1,13 @@
-"""Exact optima and proven intervals of programs of every kind, judged by the conditions from their definitions, by HiGHS and OSQP.
+"""Exact optima and proven intervals of programs of every kind.
 
     python -m campaigns exact.nightly_programs --seed 1 --examples 2000
 
 Every program has an exact optimum or an exact ray, or is left undecided with a cause,
-which is counted. What an outcome carries proves it, in plain fractions
-(`program_conditions`); the value is that of HiGHS or OSQP, where data are neither
-scaled nor nearly infeasible; and the interval of `enclosure` holds it. The
-Maros-Meszaros problems are run too, where their files are. Exit status 1 if anything
-does not hold.
+which is counted. The contents of an outcome prove it from its definition, in plain
+fractions (`program_conditions`); the value is that of HiGHS or OSQP, if data are
+neither scaled nor nearly infeasible; and the interval of `enclosure` holds it. The
+Maros-Meszaros problems are run too, if their files are present. Exit status 1 if
+anything does not hold.
 """
 
 from __future__ import annotations
@@ -45,15 +45,21 @@ from equimargin.solvers.exact.program.parametric import optimum_by_parametric_pi
 from oracles.program_conditions import holds
 
 FLOATS_AGREE = 1e-5
-"""Relative difference at which a value in floats is taken to be the exact one: HiGHS's tolerance is 1e-7, OSQP's is 1e-9."""
+"""Relative difference up to which a float value equals the exact one.
+
+HiGHS's tolerance is 1e-7, OSQP's is 1e-9.
+"""
 PIVOT_SECONDS = 5.0
-"""Time limit of exact pivots from elsewhere."""
+"""Time limit of exact pivots from an unrelated face."""
 SECONDS = 30.0
 """Time limit of an exact optimum, and of an interval."""
 
 
 def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
-    """A program of a kind, counted over KINDS and HARD, and whether a solver in floats is asked too."""
+    """Draw a program of a kind; True if a float solver is called too.
+
+    Kinds are counted over KINDS and HARD.
+    """
     rng = np.random.default_rng(number)
     if kind >= len(KINDS):
         make = HARD[kind - len(KINDS)]
@@ -66,7 +72,7 @@ def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
 
 
 def judged(case: tuple[Program, bool], at: object) -> Trial:
-    """Decide a program, and judge the decision; by a solver in floats too if the case says so."""
+    """Decide a program, and judge the decision; by a float solver too if requested."""
     program, ask_floats = case
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
@@ -101,7 +107,10 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
 
 
 def pivots_agree(program: Program, outcome: Outcome) -> bool:
-    """Whether pivots from a face that has nothing to do with the optimum end in it, or in a ray, where they end in time."""
+    """Return True if pivots from a face unrelated to the optimum end in it or in a ray.
+
+    A timeout counts as agreement.
+    """
     rng = np.random.default_rng(program.n)
     x, y, z, s = (
         rng.random(size) for size in (program.n, len(program.b), len(program.h), len(program.h))
@@ -118,7 +127,7 @@ def pivots_agree(program: Program, outcome: Outcome) -> bool:
 
 
 def word(outcome: Outcome) -> str:
-    """An outcome in words, for counting."""
+    """Return an outcome as text, for counting."""
     if isinstance(outcome, Optimum):
         return (
             "optimal by pivots"
@@ -135,9 +144,10 @@ def word(outcome: Outcome) -> str:
 
 
 def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
-    """Where HiGHS or OSQP, which finds an optimum, contradicts an outcome; their other statuses are not believed.
+    """Yield the contradictions of an outcome by an optimum of HiGHS or OSQP.
 
-    A quadratic program whose exact numbers have no lower bound by a rounding alone has an optimum in floats: that is no contradiction.
+    Their other statuses are not used. A quadratic program whose exact numbers have no
+    lower bound by a rounding alone has an optimum in floats: that is no contradiction.
     """
     linear = not any(program.P.rows)
     value = highs_value(program) if linear else osqp_value(program)
@@ -154,7 +164,7 @@ def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
 
 
 def highs_value(program: Program) -> float | None:
-    """HiGHS's optimum of a linear program; None where it says anything but optimal."""
+    """Return HiGHS's optimum of a linear program; None for any other status."""
     q, equal, ends = (np.array(v, dtype=np.float64) for v in (program.q, program.b, program.h))
     parts = (table(program.G), ends, table(program.A), equal)
     found = linprog(q, *(part if len(part) else None for part in parts), bounds=(None, None))
@@ -162,7 +172,7 @@ def highs_value(program: Program) -> float | None:
 
 
 def osqp_value(program: Program) -> float | None:
-    """OSQP's optimum of a quadratic program; None where it says anything but solved."""
+    """Return OSQP's optimum of a quadratic program; None if it is not solved."""
     q, equal, ends = (np.array(v, dtype=np.float64) for v in (program.q, program.b, program.h))
     rows = np.vstack([table(program.A), table(program.G), np.zeros((1, program.n))])
     low, high = (
@@ -188,7 +198,7 @@ def osqp_value(program: Program) -> float | None:
 
 
 def table(M: Matrix) -> Array:
-    """A matrix in floats."""
+    """Return a matrix in floats."""
     out = np.zeros((M.height, M.width))
     for i, row in enumerate(M.rows):
         for j, v in row.items():
@@ -197,7 +207,7 @@ def table(M: Matrix) -> Array:
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of each kind, and of the Maros-Meszaros problems where their files are."""
+    """Yield the check of each kind, and of the Maros-Meszaros problems if present."""
     for kind, make in enumerate((*KINDS, *HARD)):
         yield Check(make.__name__, judged, partial(drawn, kind))
     if maros_meszaros.FOLDER.is_dir():

@@ -1,10 +1,11 @@
-"""Derivatives of exact optima against differences of exact optima, and functions near the optimum against what is said of them all.
+"""Derivatives of exact optima against differences, and functions near the optimum.
 
     python -m campaigns exact.nightly_stability --seed 1 --examples 1000
 
-The instances are degenerate: grids of integers with repeated points, ties and
-contradictions, so that many of them stand on a kink. Exit status 1 if anything does not
-hold.
+The differences are of exact optima; the functions are compared with the proven
+properties of all of them. The instances are degenerate: grids of integers with repeated
+points, ties and contradictions, so that many of them are at a kink. Exit status 1 if
+anything does not hold.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ from equimargin.solvers.exact.sensitivity import (
 )
 
 LARGEST = 10
-"""Points of the largest instance: every difference is an optimum that is found from nothing."""
+"""Size of the largest instance, in points: each difference needs a new optimum."""
 
 
 def instance(family: str, number: Sequence[int]) -> MarginProblem | None:
-    """The instance of the campaign of exact optima of that number, if it has no hard rows and is not too large."""
+    """Return the instance of that number of the campaign of exact optima.
+
+    None if it has hard rows or is too large.
+    """
     problem = drawn(family, number)
     soft = (
         isinstance(problem, MarginProblem)
@@ -47,7 +51,7 @@ def instance(family: str, number: Sequence[int]) -> MarginProblem | None:
 
 
 def parameter(problem: MarginProblem, rng: np.random.Generator) -> Parameter:
-    """A number of the problem, drawn."""
+    """Draw a parameter of the problem."""
     targets = problem.m if isinstance(problem.rows, Tube) else problem.p
     kinds: list[Parameter] = [Cost(), Weight(int(rng.integers(problem.rows.groups)))]
     kinds += [Target(int(rng.integers(targets)))] if targets else []
@@ -60,7 +64,7 @@ def parameter(problem: MarginProblem, rng: np.random.Generator) -> Parameter:
 
 
 def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensitivity, list[str]]:
-    """The derivatives in a number that is drawn, and what differences say against them."""
+    """Return the derivatives in a random parameter, and contradictions by differences."""
     rng = np.random.default_rng([*number, 1])
     new = (
         None
@@ -72,7 +76,7 @@ def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensiti
 
 
 def judged(problem: MarginProblem | None, number: Sequence[int]) -> Trial:
-    """Return the complaints of differences of exact optima, and of functions near the optimum."""
+    """Return the complaints by differences of exact optima and near-optimal functions."""
     if problem is None:
         return Trial(counts=Counter(["left out"]))
     found, said = derived(problem, number)
@@ -90,7 +94,9 @@ def checks(_: int) -> Iterator[Check]:
             yield Check(
                 family,
                 judged,
-                lambda at, family=family, place=place: instance(family, at._replace(place=place)),  # type: ignore[misc]
+                lambda at, family=family, place=place: instance(  # type: ignore[misc]
+                    family, at._replace(place=place)
+                ),
             )
 
 

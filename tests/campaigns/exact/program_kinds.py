@@ -1,4 +1,4 @@
-"""Programs of machine learning and of degenerate optimisation, drawn by kind and by how their data are.
+"""Random programs of machine learning and of degenerate optimisation, by kind.
 
 Data are "integer" grids, "degenerate" ones (of rank one, repeated, zero rows and
 columns, contradicting or equal labels), "float" ones, or "scaled" by powers of ten from
@@ -18,11 +18,11 @@ from equimargin.formulations.programs import Program, program_from_arrays
 Array = NDArray[np.float64]
 Rng = np.random.Generator
 DATA = ("integer", "degenerate", "float", "scaled")
-"""How data may be."""
+"""Kinds of data."""
 
 
 def made(P: Any, q: Any, A: Any = (), b: Any = (), G: Any = (), h: Any = ()) -> Program:
-    """The program of arrays, of which A and G may be empty."""
+    """Make the program of arrays; A and G may be empty."""
     n = len(q)
     A, G = (np.asarray(M, dtype=np.float64).reshape(-1, n) for M in (A, G))
     q, b, h = (np.asarray(v, dtype=np.float64) for v in (q, b, h))
@@ -30,12 +30,12 @@ def made(P: Any, q: Any, A: Any = (), b: Any = (), G: Any = (), h: Any = ()) -> 
 
 
 def at_least_0(n: int, unknowns: range | None = None) -> Array:
-    """The rows -x_j <= 0."""
+    """Return the rows -x_j <= 0."""
     return -np.eye(n)[list(range(n) if unknowns is None else unknowns)]
 
 
 def points(rng: Rng, m: int, d: int, data: str) -> tuple[Array, Array]:
-    """X (m, d) and labels y (m,)."""
+    """Draw X (m, d) and labels y (m,)."""
     X = (
         rng.normal(size=(m, d))
         if data == "float"
@@ -61,12 +61,12 @@ def cost(rng: Rng, data: str) -> float:
 
 
 def squares(size: int, of: int, weight: float = 1.0) -> Array:
-    """P of weight / 2 times the squares of the first unknowns."""
+    """Return P of weight / 2 times the squares of the first variables."""
     return np.diag([weight] * size + [0.0] * (of - size))
 
 
 def svm(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2 + C 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0."""
+    """Draw min 1/2 |w|^2 + C 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0."""
     X, y = points(rng, m, d, data)
     n, slack = d + 1 + m, np.full(m, cost(rng, data))
     margins = np.column_stack([-y[:, None] * X, -y, -np.eye(m)])
@@ -75,7 +75,10 @@ def svm(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def svm_dual(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2 - 1'a  s.t.  w = sum a_i y_i x_i,  y'a = 0,  0 <= a <= C; of integer data with the dense quadratic form in a."""
+    """Draw min 1/2 |w|^2 - 1'a  s.t.  w = sum a_i y_i x_i,  y'a = 0,  0 <= a <= C.
+
+    Integer data have the dense quadratic form in a.
+    """
     X, y = points(rng, m, d, data)
     Z, box = y[:, None] * X, np.append(np.zeros(m), np.full(m, cost(rng, "integer")))
     if data in ("integer", "degenerate"):
@@ -88,7 +91,7 @@ def svm_dual(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def hard_margin(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2  s.t.  y_i (w'x_i + b) >= 1, separable or not."""
+    """Draw min 1/2 |w|^2  s.t.  y_i (w'x_i + b) >= 1, separable or not."""
     X, y = points(rng, m, d, data)
     y = np.where(X @ rng.normal(size=d) + 0.1 > 0, 1.0, -1.0) if rng.random() < 0.6 else y
     return made(
@@ -97,7 +100,7 @@ def hard_margin(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |w|^2 - rho + 1'xi / (nu m)  s.t.  w'x_i >= rho - xi_i,  xi >= 0."""
+    """Draw min 1/2 |w|^2 - rho + 1'xi / (nu m)  s.t.  w'x_i >= rho - xi_i,  xi >= 0."""
     X, _ = points(rng, m, d, data)
     n, nu = d + 1 + m, float(rng.choice([0.25, 0.5, 1]))
     G = np.vstack([np.column_stack([-X, np.ones(m), -np.eye(m)]), at_least_0(n, range(d + 1, n))])
@@ -110,7 +113,7 @@ def one_class(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min |r|^2 + lambda 1'(u + v)  s.t.  r = X (u - v) - t,  u, v >= 0."""
+    """Draw min |r|^2 + lambda 1'(u + v)  s.t.  r = X (u - v) - t,  u, v >= 0."""
     X, _ = points(rng, m, d, data)
     n, t = m + 2 * d, rng.integers(-3, 4, m).astype(np.float64)
     q = np.append(np.zeros(m), np.full(2 * d, float(rng.choice([0.5, 1, 3]))))
@@ -125,7 +128,7 @@ def lasso(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def quantile(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min tau 1'u + (1 - tau) 1'v  s.t.  X w + u - v = t,  u, v >= 0."""
+    """Draw min tau 1'u + (1 - tau) 1'v  s.t.  X w + u - v = t,  u, v >= 0."""
     X, _ = points(rng, m, d, data)
     n, tau = d + 2 * m, float(rng.choice([0.25, 0.5, 0.75]))
     q = np.concatenate([np.zeros(d), np.full(m, tau), np.full(m, 1 - tau)])
@@ -134,7 +137,7 @@ def quantile(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def one_norm_svm(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min |w|_1 + 2 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0, with w = u - v."""
+    """Draw min |w|_1 + 2 1'xi  s.t.  y_i (w'x_i + b) >= 1 - xi_i,  xi >= 0, w = u - v."""
     X, y = points(rng, m, d, data)
     n, Z = 2 * d + 1 + m, y[:, None] * X
     signed = np.vstack([at_least_0(n, range(2 * d)), at_least_0(n, range(2 * d + 1, n))])
@@ -146,7 +149,10 @@ def one_norm_svm(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def least_squares(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min |X w - y|^2 [+ 1/2 |w|^2], of integer data; of others a separable quadratic. There are no constraints."""
+    """Draw min |X w - y|^2 [+ 1/2 |w|^2] for integer data, without constraints.
+
+    Other data have a separable quadratic.
+    """
     X, y = points(rng, m, d, data)
     ridge = np.eye(d) if rng.random() < 0.5 else np.zeros((d, d))
     if data in ("integer", "degenerate"):
@@ -155,13 +161,13 @@ def least_squares(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def no_strict_complementarity(rng: Rng, m: int, d: int, data: str) -> Program:
-    """min 1/2 |B (x - x0)|^2  s.t.  x >= 0, for an x0 >= 0: all multipliers are 0."""
+    """Draw min 1/2 |B (x - x0)|^2  s.t.  x >= 0, x0 >= 0: all multipliers are 0."""
     B, x0 = rng.integers(-2, 3, (max(1, d // 2), m)).astype(np.float64), rng.integers(0, 3, m)
     return made(B.T @ B, -B.T @ B @ x0, G=at_least_0(m), h=np.zeros(m))
 
 
 def any_quadratic(rng: Rng, m: int, d: int, data: str) -> Program:
-    """Small integers, feasible or not, with a lower bound or not."""
+    """Draw small integers, feasible or not, with a lower bound or not."""
     B, k = (
         rng.integers(-2, 3, (int(rng.integers(0, d + 1)), d)).astype(np.float64),
         int(rng.integers(0, 2)),
@@ -173,7 +179,7 @@ def any_quadratic(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def any_linear(rng: Rng, m: int, d: int, data: str) -> Program:
-    """Small integers, x >= 0, many rows through the origin."""
+    """Draw small integers, x >= 0, many rows through the origin."""
     ends = np.append(rng.integers(0, 3, m) * (rng.random(m) < 0.5), np.zeros(d))
     return made(
         None,
@@ -187,16 +193,19 @@ KINDS: tuple[Callable[[Rng, int, int, str], Program], ...] = (
     *(svm, svm_dual, hard_margin, one_class, lasso, quantile, one_norm_svm, least_squares),
     *(no_strict_complementarity, any_quadratic, any_linear),
 )
-"""Programs with m points or rows and d features or unknowns."""
+"""Programs with m points or rows and d features or variables."""
 
 
 def table_rows(a: int, b: int) -> Array:
-    """The sums of the rows and of the columns of an a x b table."""
+    """Return the sums of the rows and of the columns of an a x b table."""
     return np.vstack([np.kron(np.eye(a), np.ones(b)), np.kron(np.ones(a), np.eye(b))])
 
 
 def transport(rng: Rng) -> Program:
-    """min c'x over tables x >= 0 with given sums of rows and columns, which are linearly dependent."""
+    """Draw min c'x over tables x >= 0 with given sums of rows and columns.
+
+    The sums are linearly dependent.
+    """
     a, b = (int(v) for v in rng.integers(2, 6, 2))
     supply = rng.integers(0, 3, a)
     demand = np.bincount(rng.integers(0, b, supply.sum()), minlength=b)
@@ -211,7 +220,7 @@ def transport(rng: Rng) -> Program:
 
 
 def assignment(rng: Rng) -> Program:
-    """The transport of ones, whose corners are all degenerate."""
+    """Draw the transport of ones, with degenerate corners only."""
     n = int(rng.integers(2, 7))
     return made(
         None,
@@ -224,7 +233,7 @@ def assignment(rng: Rng) -> Program:
 
 
 def redundant(rng: Rng) -> Program:
-    """A cone of repeated rows within a box."""
+    """Draw a cone of repeated rows within a box."""
     d = int(rng.integers(2, 6))
     G = rng.integers(-1, 2, (12, d)).astype(np.float64)
     G = np.vstack([G, G, 2 * G[:4], np.eye(d), -np.eye(d)])
@@ -232,7 +241,7 @@ def redundant(rng: Rng) -> Program:
 
 
 def tight_at_the_optimum(rng: Rng) -> Program:
-    """min 1/2 |B (x - x0)|^2 with as many rows as unknowns tight at x0, all multipliers being 0."""
+    """Draw min 1/2 |B (x - x0)|^2 with n rows active at x0, and multipliers 0."""
     n = int(rng.integers(3, 15))
     B = rng.integers(-2, 3, (int(rng.integers(1, n)), n)).astype(np.float64)
     x0, G = rng.integers(0, 2, n).astype(np.float64), rng.integers(-2, 3, (n, n)).astype(np.float64)
@@ -242,7 +251,7 @@ def tight_at_the_optimum(rng: Rng) -> Program:
 
 
 def scaled_unknowns(rng: Rng) -> Program:
-    """Unknowns in units from 2^-20 to 2^20."""
+    """Draw variables in units from 2^-20 to 2^20."""
     n = int(rng.integers(3, 10))
     D = np.diag(np.exp2(rng.integers(-20, 20, n)))
     B, G = rng.integers(-3, 4, (n, n)) @ D, rng.integers(-2, 3, (2 * n, n)) @ D
@@ -250,7 +259,7 @@ def scaled_unknowns(rng: Rng) -> Program:
 
 
 def nearly_infeasible(rng: Rng) -> Program:
-    """Two opposite rows with a room of 2^-8 to 2^-45 between them, or less than none."""
+    """Draw two opposite rows at a distance of 2^-8 to 2^-45, or infeasible by as much."""
     n = int(rng.integers(2, 6))
     G, room = (
         rng.integers(-2, 3, (6, n)).astype(np.float64),
@@ -263,7 +272,7 @@ def nearly_infeasible(rng: Rng) -> Program:
 
 
 def klee_minty(rng: Rng) -> Program:
-    """The cube of Klee and Minty, of 2 to 9 unknowns."""
+    """Return the cube of Klee and Minty, of 2 to 9 variables."""
     n = int(rng.integers(2, 10))
     G = np.vstack(
         [

@@ -1,4 +1,4 @@
-"""Every reader in Atheris, one after the other: files that nobody would write (`make fuzz`).
+"""Fuzzing of every reader by Atheris, one after the other (`make fuzz`).
 
 python -m campaigns fuzz.every --seconds 600 svmlight csv
 """

@@ -1,4 +1,7 @@
-"""Contents of files that are nearly right, from hypothesis: what is random in every byte seldom comes behind the first check."""
+"""Nearly valid file contents, from hypothesis.
+
+Purely random bytes rarely pass the first check of a reader.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from equimargin.proofs.checker import sha256
 from places import ROOT
 
 CORPUS = ROOT / "tests" / "corpus"
-"""A folder for each reader, of files that are right and of files that were findings once."""
+"""Folder for each reader, of valid files and of earlier failing cases."""
 
 NUMBERS = st.one_of(
     st.integers(-3, 12).map(str),
@@ -43,7 +46,7 @@ NUMBERS = st.one_of(
     ),
     st.floats(allow_nan=False).map(repr),
 )
-"""Numbers as text, and what is nearly one."""
+"""Numbers as text, and nearly valid ones."""
 WORDS = st.one_of(
     NUMBERS,
     st.sampled_from(
@@ -102,7 +105,7 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
-"""Values as JSON has them, the strange ones too."""
+"""JSON values, unusual ones included."""
 
 
 def _lines(line: st.SearchStrategy[str]) -> st.SearchStrategy[bytes]:
@@ -187,7 +190,7 @@ EXTENTS = st.one_of(st.integers(0, 4), st.sampled_from([-1, 2**31, 2**40, 2**62]
 
 @st.composite
 def arrays(draw: st.DrawFn) -> bytes:
-    """An array as NumPy writes it, of a header and of bytes that may fit it."""
+    """Draw an array file of NumPy: a header, and bytes that may fit it."""
     descr, shape, by_columns = draw(TYPES), draw(st.lists(EXTENTS, max_size=3)), draw(st.booleans())
     file = io.BytesIO()
     if draw(st.booleans()) and isinstance(descr, str) and descr != "|O":
@@ -208,7 +211,7 @@ def arrays(draw: st.DrawFn) -> bytes:
 
 
 def archive(members: Sequence[tuple[str, bytes]], packed: bool = True) -> bytes:
-    """A ZIP archive of members."""
+    """Return a ZIP archive of members."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as out:
         for name, content in dict(members).items():
@@ -240,17 +243,17 @@ MODELS = st.one_of(
         _lines(st.lists(MODEL_WORDS, max_size=4).map(" ".join)),
     ).map(lambda drawn: drawn[0].encode() + b"\n" + drawn[1]),
 )
-"""Models of other programs."""
+"""Models of third-party programs."""
 
 
 @cache
 def seeds(reader: str) -> list[bytes]:
-    """The files of the corpus of a reader."""
+    """Return the files of the corpus of a reader."""
     return [file.read_bytes() for file in sorted((CORPUS / reader).iterdir())]
 
 
 def _changed(value: Any, draw: st.DrawFn) -> Any:
-    """A JSON value, changed in one place."""
+    """Return a JSON value, changed in one place."""
     keys = (
         list(value)
         if isinstance(value, dict)
@@ -277,7 +280,7 @@ def _json_of(content: bytes) -> Any:
 
 @st.composite
 def changed_certificates(draw: st.DrawFn) -> bytes:
-    """A certificate of the corpus, changed in some places."""
+    """Draw a certificate of the corpus, changed in some places."""
     value = _json_of(draw(st.sampled_from(seeds("certificate"))))
     for _ in range(draw(st.integers(1, 3))):
         value = _changed(value, draw)
@@ -285,11 +288,11 @@ def changed_certificates(draw: st.DrawFn) -> bytes:
 
 
 CERTIFICATES = st.one_of(changed_certificates(), OBJECTS)
-"""Certificates; their digests are made right where they are read."""
+"""Certificates; their readers correct the digests."""
 
 
 def signed(content: bytes) -> bytes:
-    """A certificate with the digests that belong to it, where it is one at all."""
+    """Return a certificate with fitting digests, or the content if it is none."""
     try:
         document = json.loads(content)
         document["digests"] = {
@@ -303,7 +306,10 @@ def signed(content: bytes) -> bytes:
 
 @st.composite
 def changed_archives(draw: st.DrawFn, reader: str) -> bytes:
-    """An archive of the corpus with some arrays changed, left out or added, and words changed."""
+    """Draw an archive of the corpus with arrays changed, excluded or added.
+
+    Its text is changed at times.
+    """
     with zipfile.ZipFile(io.BytesIO(draw(st.sampled_from(_whole_archives(reader))))) as given:
         members = {name.removesuffix(".npy"): given.read(name) for name in given.namelist()}
     for _ in range(draw(st.integers(0, 2))):
@@ -321,7 +327,7 @@ def changed_archives(draw: st.DrawFn, reader: str) -> bytes:
 
 
 def _near(content: bytes) -> st.SearchStrategy[bytes]:
-    """An array of the same shape and type with other entries."""
+    """Draw an array of equal shape and type with other entries."""
     try:
         array = np.load(io.BytesIO(content))
     except (
@@ -330,7 +336,7 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
         OSError,
         MemoryError,
     ):
-        # an array that was drawn before and only claims its size
+        # An array from an earlier draw may only claim its size.
         return st.just(content)
 
     def written(drawn: bytes) -> bytes:
@@ -396,7 +402,7 @@ CHANGES = (
 
 @st.composite
 def changed_studies(draw: st.DrawFn) -> bytes:
-    """The database of a study with other values in some places, or with other tables."""
+    """Draw the database of a study with other values in some places, or other tables."""
     with sqlite3.connect(":memory:") as sql:
         sql.deserialize((CORPUS / "study" / "three_answers").read_bytes())
         for _ in range(draw(st.integers(1, 4))):
@@ -476,4 +482,4 @@ METADATA = st.one_of(
 ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(
     lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass")
 )
-"""The entry points of an installed package, and behind a NUL its metadata."""
+"""Entry points of an installed package, and after a NUL its metadata."""

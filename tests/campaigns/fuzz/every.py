@@ -1,12 +1,12 @@
-"""Every reader in Atheris, one after the other, on damaged files.
+"""Fuzzing of every reader by Atheris, one after the other, on damaged files.
 
     python -m campaigns fuzz.every --seconds 600 svmlight csv
 
 Half of the seconds of a reader are random bytes, which begin with its corpus; half are
-files that hypothesis draws, nearly right ones. What is a finding: an exception that the
-reader does not document, a file that takes its reader longer than its clock, or more
-memory than a gigabyte, and anything that a file makes it run. Files that are findings
-are kept in build/fuzz/READER/findings. Exit status 1 if there are.
+nearly valid files from hypothesis. Failing cases are an exception that the reader does
+not document, a file beyond the reader's time limit or a gigabyte of memory, and any
+code that a file makes the reader run. Their files are kept in
+build/fuzz/READER/findings. Exit status 1 if there are any.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from campaigns.runner import HANG_SECONDS, Campaign, Check, Trial
 from places import HANG, ROOT
 
 FOLDER = ROOT / "build" / "fuzz"
-"""The folder of findings, and of the files that Atheris keeps."""
+"""Folder of failing cases, and of the files that Atheris keeps."""
 MODES = ("raw", "drawn")
 
 
 def fuzzed(reader: str, seconds: int, mode: str, at: object) -> Trial:
-    """Fuzz a reader in a process of its own and return what came of it."""
+    """Fuzz a reader in its own process and return the result."""
     command = [sys.executable, "-m", "campaigns.fuzz.one", reader, mode, str(seconds), str(FOLDER)]
     ended = subprocess.run(
         command,

@@ -1,4 +1,6 @@
-"""One reader in Atheris, in a process of its own: random bytes from the corpus on, or what hypothesis draws.
+"""Fuzzing of one reader by Atheris, in its own process.
+
+Random bytes starting from the corpus, or samples of hypothesis.
 
 python -m campaigns.fuzz.one READER raw|drawn SECONDS FOLDER
 """
@@ -24,22 +26,28 @@ from campaigns.fuzz.readers import READERS
 from campaigns.fuzz.watch import Finding, examine
 
 MEMORY = 2**30
-"""Bytes that a reader may take beyond what the process has before the first file."""
+"""Memory that a reader may use in addition to that before the first file, in bytes."""
 CLOCK = {"certificate": 120}
-"""CPU seconds after which a file hangs its reader, where a reader's own limits allow more than SECONDS."""
+"""CPU seconds until a reader counts as hanging, if its own limits exceed SECONDS."""
 SECONDS = 20
-"""CPU seconds after which a file hangs its reader: the process is ended then."""
+"""CPU seconds until a file counts as hanging its reader; the process is ended then."""
 WAITING = 300
-"""Seconds after which a reader that waits, and takes no CPU time, hangs; a machine that is busy takes as long at times."""
+"""Time until a reader that waits without CPU time counts as hanging, in seconds.
+
+A busy machine takes as long at times.
+"""
 LONGEST_FILE = 2**16
-"""Bytes of the longest file that is tried; longer ones are slower and show nothing else."""
+"""Size of the longest file, in bytes; longer ones are slower without effect."""
 
 LENGTHEN = {"raw": 20, "drawn": 0}
-"""How slowly Atheris makes files longer: hypothesis draws nothing of few bytes, so there at once."""
+"""Slowness at which Atheris lengthens files; 0 is at once.
+
+hypothesis draws nothing from few bytes.
+"""
 
 
 def functions(module: ModuleType) -> Iterator[FunctionType]:
-    """The functions and methods that a module defines."""
+    """Yield the functions and methods defined by a module."""
     for found in vars(module).values():
         members = (
             list(vars(found).values())
@@ -53,7 +61,7 @@ def functions(module: ModuleType) -> Iterator[FunctionType]:
 
 
 def raw(name: str, folder: Path, found: Path) -> Callable[[bytes], None]:
-    """A function that puts bytes to a reader, and keeps those that are a finding."""
+    """Return a function that passes bytes to a reader, and keeps failing cases."""
     reader, clock = READERS[name], CLOCK.get(name, SECONDS)
 
     def put(content: bytes) -> None:
@@ -69,7 +77,7 @@ def raw(name: str, folder: Path, found: Path) -> Callable[[bytes], None]:
 
 
 def drawn(name: str, folder: Path, found: Path) -> Callable[[bytes], object]:
-    """Such a function that makes its bytes a file by the reader's strategy."""
+    """Return a `raw` function whose bytes become a file by the reader's strategy."""
     put = raw(name, folder, found)
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
@@ -78,12 +86,13 @@ def drawn(name: str, folder: Path, found: Path) -> Callable[[bytes], object]:
         put(content)
 
     fuzz: Callable[[bytes], object] = test.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
-    fuzz(bytes(LONGEST_FILE))  # what hypothesis makes once is not on the clock of a file
+    # The initial work of hypothesis does not count for a file.
+    fuzz(bytes(LONGEST_FILE))
     return fuzz
 
 
 def main(name: str, mode: str, seconds: str, build: str) -> None:
-    """Fuzz until the seconds are over; the process ends with the first finding."""
+    """Fuzz until the seconds are over; the process ends with the first failing case."""
     warnings.simplefilter("ignore")
     reader = READERS[name]
     for module in reader.modules:
@@ -95,7 +104,7 @@ def main(name: str, mode: str, seconds: str, build: str) -> None:
     for each in (grown, found, folder):
         each.mkdir(parents=True, exist_ok=True)
     for seed in sorted((CORPUS / name).iterdir()):
-        # what is loaded at first use is no part of the memory of a file
+        # Memory loaded at first use does not count for a file.
         examine(reader, seed.read_bytes(), folder)
     put = (raw if mode == "raw" else drawn)(name, folder, found)
     pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -1,4 +1,4 @@
-"""Everything that reads a file of somebody else's: how it is called, what it may raise, and which of its sources a fuzzer looks at."""
+"""Readers of third-party files: their calls, exceptions and fuzzed sources."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
 )
 NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
-"""The rows that pairs rank, which have numbers."""
+"""Rows of numbers, ranked by pairs."""
 NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
-"""Such rows with names."""
+"""Rows with names, ranked by pairs."""
 ASKED = AnswerSpec(
     DataPlan("xor"),
     "0" * 32,
@@ -68,25 +68,25 @@ ASKED = AnswerSpec(
     1e-6,
     60.0,
 )
-"""An answer that the study of the corpus asks for."""
+"""Answer requested by the study of the corpus."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads a file.
+    """Reader of a file.
 
     Parameters
     ----------
     file : str
-        The name that a file of its kind has.
+        Name of a file of this kind.
     ways : tuple[Callable[[Path], Any], ...]
         Functions that read the file of a path.
     refusals : tuple[type[Exception], ...]
-        All that they may raise.
+        All exceptions that they may raise.
     modules : tuple[str, ...]
-        Those whose branches Atheris follows.
+        Modules whose branches Atheris follows.
     drawn : SearchStrategy[bytes]
-        Contents that are nearly right, from hypothesis.
+        Nearly valid contents, from hypothesis.
     """
 
     file: str
@@ -97,12 +97,12 @@ class Reader:
 
 
 def _table(**how: Any) -> Callable[[Path], Any]:
-    """A table read by options."""
+    """Return a reader of a table by options."""
     return lambda file: load(file, **how)
 
 
 def _pairs(features: str) -> Callable[[Path], Any]:
-    """Pairs of the rows of a text."""
+    """Return a reader of pairs of the rows of a text."""
 
     def read(file: Path) -> Any:
         rows = file.with_name("rows.csv")
@@ -117,13 +117,13 @@ def _verdict(file: Path) -> None:
 
 
 def _verdict_on_signed(file: Path) -> None:
-    """The verdict on a certificate with digests that are right: else nothing behind them would ever be read."""
+    """Check a certificate with correct digests: wrong ones would hide the rest."""
     file.write_bytes(drawn.signed(file.read_bytes()))
     checker.verdict(str(file))
 
 
 def _shown(file: Path) -> None:
-    """All that is shown of a study."""
+    """Show all outputs of a study."""
     study = Study(file)
     study.progress()
     study.to_csv()
@@ -131,7 +131,7 @@ def _shown(file: Path) -> None:
 
 
 def _worked_on(file: Path) -> None:
-    """What is missing of a study is leased."""
+    """Lease the missing answers of a study."""
     with Database(file, writes=True) as database:
         database.enter("study", "", [ASKED])
         with database.held():
@@ -141,7 +141,7 @@ def _worked_on(file: Path) -> None:
 
 
 def _plugins(file: Path) -> None:
-    """The plug-ins of one installed package; nothing that it names is imported."""
+    """Read the plug-ins of one installed package; no module named there is imported."""
     points, _, metadata = file.read_bytes().partition(b"\0")
     folder = file.parent / "somebody-1.0.dist-info"
     folder.mkdir(exist_ok=True)
@@ -226,4 +226,4 @@ READERS = {
         drawn.OBJECTS,
     ),
 }
-"""The readers by their names."""
+"""Readers by name."""

@@ -1,4 +1,4 @@
-"""What is looked at while a file is read: what is raised, what is run, and whether memory was wanted that was not there."""
+"""Monitor of a reader: exceptions, executed events and memory errors."""
 
 from __future__ import annotations
 
@@ -22,27 +22,36 @@ FORBIDDEN = (
     "socket.",
     "ctypes.dlopen",
 )
-"""How the names begin of what Python reports when something is run, loaded or called that no file may ask for."""
+"""Prefixes of the audit events of Python that no file may trigger.
+
+They are events of execution, loading and calls.
+"""
 LONGEST_SENTENCE = 2_000
-"""Characters, at most, of a refusal, beside names that it may quote from the file: a longer one says no more."""
+"""Maximum length of an error message, excluding names quoted from the file.
+
+In characters; a longer one says no more.
+"""
 QUOTED = 5
-"""Characters that one character of a file may become in a refusal: a quotation mark of a shell's word does."""
+"""Factor by which a character of the file may lengthen in a message.
+
+A quotation mark of a shell word does.
+"""
 
 _seen: list[str] | None = None
 
 
 class Finding(AssertionError):
-    """A reader did what no reader may do."""
+    """Forbidden action of a reader."""
 
 
 def examine(reader: Reader, content: bytes, folder: Path) -> bool:
-    """Read a content in every way; whether all ways refused it.
+    """Read a content in every way; return True if every way rejected it.
 
     Raises
     ------
     Finding
-        What was raised is none of the reader's refusals or no sentence, something was
-        run, or the memory was not enough.
+        If an exception is undocumented or its message empty or too long, code was run,
+        or memory was insufficient.
     """
     refused = [_refused(reader, way, content, folder) for way in reader.ways]
     return all(refused)
@@ -50,7 +59,8 @@ def examine(reader: Reader, content: bytes, folder: Path) -> bool:
 
 def _refused(reader: Reader, way: Callable[[Path], Any], content: bytes, folder: Path) -> bool:
     file = folder / reader.file
-    for left in folder.glob(f"{reader.file}-*"):  # what SQLite keeps beside a database
+    # SQLite keeps these files next to a database.
+    for left in folder.glob(f"{reader.file}-*"):
         left.unlink()
     file.write_bytes(content)
     refusal: Exception | None = None
@@ -62,7 +72,8 @@ def _refused(reader: Reader, way: Callable[[Path], Any], content: bytes, folder:
         except KeyboardInterrupt:
             raise
         except BaseException as raised:
-            traceback.print_exception(raised)  # Atheris prints no cause
+            # Atheris prints no cause.
+            traceback.print_exception(raised)
             raise Finding(f"{type(raised).__name__} is none of its refusals: {raised}") from raised
     if events:
         raise Finding(f"the file made it do {', '.join(sorted(set(events)))}")
@@ -84,7 +95,7 @@ def _check_sentence(refusal: Exception, longest: int) -> None:
 
 @contextmanager
 def _watched() -> Iterator[list[str]]:
-    """The forbidden events that Python reports while this is entered."""
+    """Yield the forbidden events that Python reports while this is entered."""
     global _seen
     if _seen is None:
         sys.addaudithook(_heard)

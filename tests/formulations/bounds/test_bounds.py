@@ -1,8 +1,9 @@
-"""Proven bounds against exact arithmetic: every number of a small problem is a fraction, and the bounds must lie on their sides of it.
+"""Proven bounds against exact arithmetic on small problems of rational numbers.
 
 The oracle is written from the formulas with fractions.Fraction and shares no line with
-the code under test; an RBF entry is taken to 60 digits. Where a bound must be near as
-well, it is: a bound that is infinite everywhere would pass half of these tests.
+the code under test; an RBF entry is taken to 60 digits. The bounds must lie on their
+sides of the exact numbers, and close to them where required: a bound that is infinite
+everywhere would pass half of these tests.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ numbers = st.one_of(
 def problems_and_points(
     draw: st.DrawFn, families: tuple[str, ...], tails: bool = True
 ) -> tuple[Problem, np.ndarray, np.ndarray, Any]:
-    """A problem, any multipliers, any coefficients, any bias or thresholds; multipliers in units of C."""
+    """Draw a problem, multipliers in units of C, coefficients, and a bias or thresholds."""
     problem = draw(margin_problems(draw(st.sampled_from(families)), max_points=6, tails=tails))
     alpha = np.array(draw(st.lists(numbers, min_size=problem.p, max_size=problem.p)))
     beta = np.array(draw(st.lists(numbers, min_size=problem.size, max_size=problem.size)))
@@ -111,7 +112,7 @@ def problems_and_points(
     )
 )
 def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
-    """And near it, relative to its terms; the inner one is below it."""
+    """It is close to it, relative to its terms; the inner bound is below it."""
     problem, _, beta, b = case
     assume(np.isfinite(problem.costs).all())
     K = gram(problem.kernel, problem.X)
@@ -120,7 +121,7 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
         f = apply([fractions(x) for x in problem.X], fractions(w))
         norm2, point = inner(fractions(w), fractions(w)), Point(w=w, b=b)
     else:
-        # the function that is judged: coefficients of equal points are added in floats
+        # The judged function has its coefficients of equal points added in floats.
         own = fractions(problem.gram.merged(beta))
         f = apply(K, own)
         norm2, point = inner(own, f), Point(beta=beta, b=b)
@@ -134,7 +135,10 @@ def test_the_upper_bound_is_above_the_exact_primal_value(case: Any) -> None:
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
 def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
-    """Of the repaired multipliers; and near it, relative to its terms; the inner one is above it."""
+    """The dual value is that of the repaired multipliers.
+
+    The lower bound is close to it, relative to its terms; the inner bound is above it.
+    """
     problem, alpha, _, _ = case
     assume(np.isfinite(problem.costs).all())
     exact, size = exact_dual(problem, fractions(problem.repaired(alpha)))
@@ -151,7 +155,10 @@ def test_the_lower_bound_is_below_the_exact_dual_value(case: Any) -> None:
 
 @given(problems_and_points(tuple(SOFT_FAMILIES)))
 def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
-    """Weak duality, across points that have nothing to do with each other; also the upper bound that the multipliers imply."""
+    """Weak duality holds across unrelated points.
+
+    The upper bound implied by the multipliers counts too.
+    """
     problem, alpha, beta, b = case
     assume(np.isfinite(problem.costs).all())
     proven = interval(problem, Point(alpha=alpha))
@@ -167,7 +174,7 @@ def test_no_lower_bound_exceeds_an_exact_primal_value(case: Any) -> None:
 
 @given(problems_and_points(tuple(CANONICAL)))
 def test_an_interval_is_never_empty(case: Any) -> None:
-    """Not even between two points of different origin, in no family."""
+    """This holds between two unrelated points too, in all families."""
     problem, alpha, beta, b = case
     first, second = (
         interval(problem, problem.point(None, alpha)),
@@ -181,7 +188,10 @@ def test_an_interval_is_never_empty(case: Any) -> None:
 
 @given(problems_and_points(tuple(ONE_NORM)))
 def test_the_bounds_of_linear_programs(case: Any) -> None:
-    """The upper one at x >= 0, the lower one at the multipliers scaled into their constraints, and weak duality."""
+    """The upper bound is that of x >= 0, the lower bound that of scaled multipliers.
+
+    The multipliers are scaled into their constraints; weak duality holds.
+    """
     problem, alpha, beta, b = case
     b = b if problem.bias else 0.0
     proven = interval(problem, OneNormPoint(beta, alpha, b if problem.bias else None))
@@ -208,7 +218,7 @@ def test_the_bounds_of_linear_programs(case: Any) -> None:
 
 
 def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
-    """The sizes of the coefficients of f, with room for what a grid moves: 2^-50 of the largest."""
+    """Return the sizes of the coefficients of f, plus 2^-50 of the largest for the grid."""
     x = [v + max(x) / 10**5 for v in x]
     A, _, _ = exact_rows(problem)
     return (
@@ -221,7 +231,7 @@ def padded(problem: OneNormProblem, x: Vector, over: str) -> Vector:
 
 
 def _uncertainty(problem: OneNormProblem, u: Vector) -> Fraction:
-    """How much rounding may add to the prices."""
+    """Return the amount that rounding may add to the prices."""
     reach = apply(gram(problem.kernel, np.abs(problem.X)), padded(problem, u, "pairs"))
     return slack(problem) * 2 * max(reach, default=Fraction(0))
 
@@ -254,7 +264,10 @@ def test_repaired_multipliers_are_exactly_feasible(case: Any) -> None:
 
 @given(problems_and_points(tuple(MARGIN_FAMILIES)), st.floats(0, 1))
 def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
-    """Pairs of opposite rows raised together are feasible; repair must leave them where they are, up to the grid."""
+    """Pairs of opposite rows raised together are feasible.
+
+    Repair must leave them unchanged, up to the grid.
+    """
     problem, alpha, _, _ = case
     unit = problem.C if np.isfinite(problem.C) else 1.0
     feasible = share * np.minimum(np.abs(alpha), np.minimum(unit, problem.box))
@@ -273,7 +286,7 @@ def test_feasible_multipliers_are_hardly_moved(case: Any, share: float) -> None:
 
 @given(problems_and_points(tuple(MARGIN_FAMILIES)))
 def test_multipliers_out_of_balance_are_moved_by_no_more_than_that(case: Any) -> None:
-    """Once within the box, |s'alpha| is what must be taken away, up to the grid."""
+    """Once within the box, |s'alpha| must be subtracted, up to the grid."""
     problem, alpha, _, _ = case
     boxed = np.clip(alpha, 0.0, problem.box)
     excess = float(np.abs(problem.S.T @ boxed).sum())
@@ -305,7 +318,7 @@ def test_weights_bound_the_multipliers(data: Any, kernel: Kernel, weights: list[
 
 
 def test_a_weight_of_the_tube_goes_with_its_own_point() -> None:
-    """On both of its sides; the exact oracles take the weights as they are given."""
+    """The weight applies to both sides; the exact oracles use the given weights."""
     problem = regression([[0.0], [1.0]], [0.0, 1.0], 1.0, 0.1, sample_weight=[2.0, 5.0])
     assert problem.costs.tolist() == [2.0, 5.0, 2.0, 5.0]
 
@@ -314,7 +327,7 @@ def test_a_weight_of_the_tube_goes_with_its_own_point() -> None:
 
 
 def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
-    """C sum_r loss(u_r) at b."""
+    """Return C sum_r loss(u_r) at b."""
     return exact_primal(problem, fractions(f), Fraction(0), b)
 
 
@@ -338,7 +351,10 @@ def total_loss(problem: MarginProblem, f: np.ndarray, b: Fraction) -> Fraction:
     st.data(),
 )
 def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObject) -> None:
-    """No breakpoint has a smaller loss; for smooth losses no near point, either, which a convex function makes enough."""
+    """No breakpoint has a smaller loss, nor has a close point for smooth losses.
+
+    For a convex function this is enough.
+    """
     f = np.array(data.draw(st.lists(numbers, min_size=problem.m, max_size=problem.m)))
     lower, upper = problem.best_bias(f)
     assert lower <= upper
@@ -364,7 +380,11 @@ def test_the_best_bias_is_a_minimiser(problem: MarginProblem, data: st.DataObjec
 
 @given(classification_data(max_points=7, tails=False), st.data())
 def test_the_interval_of_the_best_bias_is_all_of_it(case: Any, data: st.DataObject) -> None:
-    """On integers every breakpoint is one: half a unit outside the interval the hinge loss is larger, where both classes are present."""
+    """On integers every breakpoint is an integer.
+
+    Half a unit outside the interval the hinge loss is larger if both classes are
+    present.
+    """
     X, y = case
     assume(len(set(y)) == 2)
     problem = classification(X, y)
@@ -393,7 +413,10 @@ def test_hard_rows_allow_an_interval_of_bias() -> None:
 
 @given(ranking_data())
 def test_pairs_are_counted_and_listed(data: Any) -> None:
-    """As many, and the same, in the order of (preferred, other), as by looking at every two points."""
+    """Pairs and their order are those of a loop over every two points.
+
+    The order is that of (preferred, other).
+    """
     X, y, qid = data
     query = np.zeros(len(y)) if qid is None else qid
     expected = [
@@ -405,7 +428,7 @@ def test_pairs_are_counted_and_listed(data: Any) -> None:
 
 
 def test_many_pairs_are_counted_exactly() -> None:
-    """More than double precision holds."""
+    """The count exceeds the exact integers of double precision."""
     y = np.arange(200_000) % 2
     assert LabelledPairs(y.astype(float), None).p == 10**10
     assert LabelledPairs(np.arange(3.0e5), None).p == 300_000 * 299_999 // 2
@@ -416,7 +439,7 @@ def test_many_pairs_are_counted_exactly() -> None:
 
 @st.composite
 def symmetric_matrices(draw: st.DrawFn) -> np.ndarray:
-    """Gram matrices of integer vectors, some singular, some with a changed entry, some scaled."""
+    """Draw Gram matrices of integer vectors: singular, with a changed entry, or scaled."""
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     B = np.array(
         draw(st.lists(st.integers(-3, 3), min_size=n * d, max_size=n * d)), dtype=float
@@ -434,7 +457,10 @@ def symmetric_matrices(draw: st.DrawFn) -> np.ndarray:
 @example(np.array([[0.0, 1.0], [1.0, 0.0]]))
 @example(np.array([[1.0, 1.0 + 2**-52], [1.0 + 2**-52, 1.0]]))
 def test_what_is_proved_positive_semidefinite_is(K: np.ndarray) -> None:
-    """Exactly, with the shift as a number and as it is added in double precision; and what is well inside is not shifted."""
+    """The proof is exact, with the shift as a number and as added in double precision.
+
+    A matrix well inside the cone is not shifted.
+    """
     shift = proven_shift(K)
     smallest, largest = np.linalg.eigvalsh(K)[[0, -1]]
     size = max(float(np.abs(K).max()), 1e-300)
@@ -470,7 +496,7 @@ def test_an_indefinite_matrix_is_not_convex(K: np.ndarray) -> None:
 
 
 def test_points_at_the_origin_need_no_shift() -> None:
-    """Such a Gram matrix had a shift of 2e-322, at which the functions of multipliers are beyond all floats."""
+    """A shift of 2e-322 had functions of multipliers beyond the float64 range."""
     K = np.zeros((3, 3))
     assert proven_shift(K) == 0.0
     K[1, 1] = 2.0
@@ -534,7 +560,8 @@ def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
     X: np.ndarray, kernel: Kernel
 ) -> None:
     extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
-    if extended is None:  # the platform has none
+    # The platform has no extended precision.
+    if extended is None:
         return
     exact, ones = gram(kernel, X), np.ones(len(X))
     bound = kernel.rounding(extended.X, extended.X, extended.dense, ones)
@@ -550,7 +577,10 @@ def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
 def test_what_cancels_is_proven_in_extended_precision(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Contradicting pairs at C K of 1e7, whose coefficients cancel: bounds in float64 are wider than 1e-5."""
+    """Inconsistent pairs at C K of 1e7 have coefficients that cancel.
+
+    Bounds in float64 are wider than 1e-5.
+    """
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(8, 2)).astype(float), rng.integers(0, 2, 8).astype(float)
     problem = ranking(X, y, None, 7e5, polynomial(2, 2.0, 0.0))
@@ -562,7 +592,11 @@ def test_what_cancels_is_proven_in_extended_precision(
 
 
 def test_large_costs_do_not_widen_an_interval_by_the_rounding_of_f() -> None:
-    """Its bound is 7e-12, below what asks for extended precision, but C = 1e4 and 77 rows at their margin made a width of 5e-9 of it."""
+    """A bound of 7e-12 on the error of f made a width of 5e-9 at C = 1e4 and 77 rows.
+
+    The bound is below the one that requires extended precision; the 77 rows are at
+    their margin.
+    """
     data = load_breast_cancer()
     X, y = StandardScaler().fit_transform(data.data), np.where(data.target == 1, 1.0, -1.0)
     problem = classification(X, y, 1e4, rbf(1 / 30))
@@ -571,7 +605,10 @@ def test_large_costs_do_not_widen_an_interval_by_the_rounding_of_f() -> None:
 
 
 def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rough() -> None:
-    """Extended precision costs a hundred times as much, and of ordinary data it proves no more than is asked."""
+    """Extended precision costs a hundred times as much as float64.
+
+    On ordinary data it proves no more than is required.
+    """
     problem = classification(
         np.random.default_rng(0).normal(size=(20, 3)), np.repeat([1.0, -1.0], 10), kernel=linear()
     )
@@ -584,7 +621,7 @@ def test_values_are_computed_in_extended_precision_only_where_float64_is_too_rou
 
 
 def test_what_is_too_rough_is_measured_by_the_largest_target() -> None:
-    """Errors of 1e-10 are too many where targets are 1, and few enough where one is 1e6."""
+    """Errors of 1e-10 are too large for targets of 1, and small enough for one of 1e6."""
     v, x = np.array([1e6, 1e6]), np.array([[0.3], [0.7]])
     for largest_target, rough_enough in ((1.0, False), (1e6, True)):
         problem = regression(x, [0.0, largest_target], 1.0, 0.0)
@@ -597,7 +634,10 @@ def test_what_is_too_rough_is_measured_by_the_largest_target() -> None:
 def test_the_quadratic_term_of_a_declaration_may_be_off_by_what_its_features_leave_out(
     kernel: Kernel,
 ) -> None:
-    """1/2 beta'(K - L L')beta, computed in rationals, is within the bound, whether beta or the multipliers make it."""
+    """1/2 beta'(K - L L')beta, computed in rationals, is within the bound.
+
+    This holds for beta given directly and computed from the multipliers.
+    """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(9, 2)), np.where(np.arange(9) < 4, 1.0, -1.0)
     problem = classification(X, y, 1e6, kernel, bias=False)
@@ -636,7 +676,10 @@ def test_a_sigmoid_proves_nothing() -> None:
 
 
 def test_two_points_one_margin() -> None:
-    """x = 2 (+) and x = 0 (-): w = 1, b = -1, and the hard optimum 1/2 from any multiple of the right point."""
+    """x = 2 (+) and x = 0 (-) have w = 1, b = -1 and the hard optimum 1/2.
+
+    Any multiple of the right point proves it.
+    """
     problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
     for factor in (1.0, 0.01, 100.0):
         proven = interval(
@@ -662,7 +705,10 @@ def test_one_pair_in_closed_form(C: float, distance: float) -> None:
 
 
 def test_a_ray_proves_a_large_bound() -> None:
-    """One point with both labels: no f separates, and any multiple of alpha = (1, 1) is a lower bound, without overflow."""
+    """One point with both labels: no f separates.
+
+    Any multiple of alpha = (1, 1) is a lower bound, without overflow.
+    """
     for X, kernel in (
         ([[0.0], [0.0]], polynomial(1, 1.0, 0.0)),
         ([[0.3], [0.3]], linear()),
@@ -673,7 +719,10 @@ def test_a_ray_proves_a_large_bound() -> None:
 
 
 def near_points(seed: int) -> np.ndarray:
-    """Five points close to each other and far from the origin: their kernel values cancel in differences."""
+    """Return five points close to each other and far from the origin.
+
+    Their kernel values cancel in differences.
+    """
     rng = np.random.default_rng(seed)
     return np.asarray(10.0 + 1e-4 * rng.normal(size=(5, 2)))
 
@@ -682,7 +731,7 @@ def near_points(seed: int) -> np.ndarray:
     "kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"]
 )
 def test_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel) -> None:
-    """Here values of double precision lie on the wrong side of the exact ones about every second time."""
+    """Double precision puts about every second value on the wrong side of the exact one."""
     wrong = 0
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
@@ -732,11 +781,11 @@ def test_the_upper_bound_covers_the_rounding_of_f() -> None:
     "kernel", [linear(), polynomial(2, 1.0, 1.0), rbf(1.0)], ids=["linear", "polynomial", "rbf"]
 )
 def test_linear_bounds_hold_where_rounding_is_all_there_is(kernel: Kernel, over: Any) -> None:
-    """The same for both sides of the linear programs, where prices exceed 1 by cancellation."""
+    """Both sides of the linear programs hold where prices exceed 1 by cancellation."""
     for seed in range(40):
         X, rng = near_points(seed), np.random.default_rng(seed)
         problem = over(X, rng.permutation(5), None, 1e10, kernel)
-        # on every grid
+        # These numbers are on every grid.
         u, x = (
             rng.integers(0, 2**20, problem.p) * 2.0**13,
             rng.integers(0, 2**10, problem.size).astype(float),
@@ -782,7 +831,10 @@ def test_relative_figures_of_an_interval() -> None:
 
 
 def test_a_missed_tube_is_as_far_off_inward_as_outward() -> None:
-    """The cost of a hard row that is missed is infinite, inward too: rounded down to the largest float, two made a sum of nothing."""
+    """The cost of a violated hard row is infinite in the inner interval too.
+
+    Rounded down to the largest float, two such costs cancelled in a sum.
+    """
     x = np.linspace(-1.0, 1.0, 9)
     problem = regression(x[:, None], 2.0 + x, np.inf, 0.2)
     right = solve(problem).point
@@ -793,7 +845,10 @@ def test_a_missed_tube_is_as_far_off_inward_as_outward() -> None:
 
 
 def test_a_tube_that_is_hardly_missed_costs_hardly_more() -> None:
-    """The least w in the tube is 1/2, and 1 is inside by 1/2: one that misses it by a share of both is mixed with twice that share of 1."""
+    """The minimal w in the tube is 1/2, and 1 is inside by 1/2.
+
+    A w that misses the tube by a share of both is combined with twice that share of 1.
+    """
     x = np.linspace(-1.0, 1.0, 9)
     problem = regression(x[:, None], x, np.inf, 0.5)
     for share in 2.05 * 2.0 ** np.arange(-13.0, -5.0):

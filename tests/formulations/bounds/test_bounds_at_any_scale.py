@@ -1,7 +1,7 @@
-"""Proven bounds where float64 underflows and overflows: against optima and values in rational numbers, compared as fractions.
+"""Proven bounds where float64 underflows and overflows, against rational numbers.
 
 The values of a point are computed from the formulas in `oracles/rationals.py`; optima
-are `exact_optimum`'s.
+are `exact_optimum`'s. Both are compared as fractions.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ MARGIN_FAMILIES = [family for family in CANONICAL if family not in ONE_NORM]
 
 
 def within(problem: Problem, point: CanonicalPoint, optimum: Fraction | None) -> Interval:
-    """The interval, which must hold the optimum, None for infinity, without a warning."""
+    """Return the interval; assert that it holds the optimum, None for infinity.
+
+    It must be computed without a warning.
+    """
     proven = interval(problem, point)
     if optimum is None:
         assert proven.upper == inf
@@ -91,7 +94,7 @@ def within(problem: Problem, point: CanonicalPoint, optimum: Fraction | None) ->
 
 
 def best(problem: Problem) -> tuple[Fraction | None, CanonicalPoint]:
-    """The exact optimum, None for infinity, and a point that nearly attains it."""
+    """Return the exact optimum, None for infinity, and a point that nearly attains it."""
     start = None if isinstance(problem, OneNormProblem) else Point(alpha=np.zeros(problem.p))
     with np.errstate(all="ignore"):
         found = exact_optimum(problem, start=start)
@@ -103,7 +106,7 @@ def best(problem: Problem) -> tuple[Fraction | None, CanonicalPoint]:
 
 
 def nearest(v: Fraction) -> float:
-    """As a float, infinite where there is none."""
+    """Return v as a float, infinite if it overflows."""
     try:
         return float(v)
     except OverflowError:
@@ -114,13 +117,16 @@ numbers = st.one_of(st.floats(-4, 4, width=32), st.sampled_from([0.0, 1.0, -1.0,
 
 
 def finite(values: Any) -> Any:
-    """What overflows, as the largest float."""
+    """Return the values with overflows replaced by the largest float."""
     return np.nan_to_num(values, nan=0.0)
 
 
 @st.composite
 def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, CanonicalPoint]:
-    """A problem and any point: multipliers in units of C or of any size, coefficients and a bias of any size."""
+    """Draw a problem and a point: multipliers, coefficients and a bias of any size.
+
+    Multipliers are in units of C or of any size.
+    """
     problem = draw(extreme_problems(draw(st.sampled_from(families))))
     unit = (
         draw(st.one_of(st.just(problem.C), extreme_scales()))
@@ -146,7 +152,7 @@ def cases(draw: st.DrawFn, families: list[str]) -> tuple[Problem, CanonicalPoint
 
 
 def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint]:
-    """The point without its bias, so that the best one is taken, and its multipliers alone."""
+    """Return the point without its bias, hence with the best one, and its multipliers alone."""
     return [
         replace(point, b=None) if isinstance(point, Point) else point,
         problem.point(None, point.multipliers),
@@ -159,7 +165,7 @@ def without_some(problem: Problem, point: CanonicalPoint) -> list[CanonicalPoint
 @pytest.mark.parametrize("family", sorted(OF_THE_CERTIFICATE))
 @given(st.data())
 def test_an_interval_holds_the_exact_optimum_at_any_scale(family: str, data: st.DataObject) -> None:
-    """Of any point, of a point whose b is the best one, of multipliers alone, and of the optimum itself as it is rounded."""
+    """The points are arbitrary, of the best b, of multipliers alone, or the rounded optimum."""
     problem, point = data.draw(cases([family]))
     assume(rational_kernel(problem.kernel))
     optimum, nearly = best(problem)
@@ -210,7 +216,11 @@ UNDERFLOWING: dict[str, Callable[[], Problem]] = {
 @pytest.mark.parametrize("name", UNDERFLOWING)
 @pytest.mark.parametrize("share", [0.5, 1.0, 2.0])
 def test_what_underflows_is_counted(name: str, share: float) -> None:
-    """At multiples of C, of twice the costs, where a squared hinge has its multipliers, of 1, and at the optimum as it is rounded."""
+    """The multipliers are at multiples of C, of twice the costs and of 1.
+
+    At twice the costs a squared hinge has its multipliers. The rounded optimum is a
+    point too.
+    """
     problem = UNDERFLOWING[name]()
     optimum, nearly = best(problem)
     assert optimum is not None
@@ -223,7 +233,7 @@ def test_what_underflows_is_counted(name: str, share: float) -> None:
 
 @pytest.mark.parametrize("name", [name for name in UNDERFLOWING if name.startswith("ridge")])
 def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
-    """Where nothing but squares of the multipliers underflow, the interval is as narrow as at any other scale."""
+    """If only squares of the multipliers underflow, the interval is as narrow as elsewhere."""
     problem = UNDERFLOWING[name]()
     optimum, nearly = best(problem)
     assert optimum is not None
@@ -240,11 +250,11 @@ def test_a_tiny_optimum_is_bounded_closely(name: str) -> None:
 FAR_APART = replace(
     regression([[1.0], [-1.0]], [1.0, 2.0], 1.0, 0.1, rbf(1e-320)), X=np.array([[1e160], [-1e160]])
 )
-"""The squares of these points overflow: their constructor refuses them, and their bounds must be true none the less."""
+"""Problem whose squared points overflow: its constructor raises; its bounds hold."""
 OVERFLOWING: OneNormProblem = replace(
     one_norm_ranking([[1.0], [3.0]], [0, 1]), X=np.array([[1e200], [3e200]])
 )
-"""A ranking whose kernel values overflow, likewise."""
+"""Ranking with kernel values that overflow: its constructor raises; its bounds hold."""
 
 
 @given(cases([family for family in MARGIN_FAMILIES if not family.endswith("hard")]))
@@ -258,7 +268,10 @@ OVERFLOWING: OneNormProblem = replace(
 def test_the_values_of_a_point_lie_between_its_two_intervals(
     case: tuple[MarginProblem, Point],
 ) -> None:
-    """inner upper <= U <= upper and lower <= L <= inner lower, U of beta and b as they are, L of the repaired multipliers."""
+    """inner upper <= U <= upper and lower <= L <= inner lower.
+
+    U is the value of beta and b as they are, L that of the repaired multipliers.
+    """
     problem, point = case
     assume(problem.weights is None or np.isfinite(problem.weights).all())
     proven, inside = interval(problem, point), inner_interval(problem, point)
@@ -266,7 +279,8 @@ def test_the_values_of_a_point_lie_between_its_two_intervals(
     dual, _ = exact_dual(problem, fractions(problem.repaired(as_a(np.ndarray, point.alpha))))
     assert proven.lower == -inf or Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
-    if problem.explicit is not None:  # what is judged there is the rounded w
+    # The rounded w is judged there.
+    if problem.explicit is not None:
         point = Point(
             w=np.array([v if np.isfinite(v) else 1.0 for v in weights_of(problem, point)]),
             b=point.b,
@@ -294,7 +308,7 @@ def weights_of(problem: MarginProblem, point: Point) -> Any:
 def test_the_values_of_a_point_of_a_linear_program(
     case: tuple[OneNormProblem, OneNormPoint],
 ) -> None:
-    """Likewise, at x >= 0 and multipliers on their grids."""
+    """They lie between its intervals, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
     u = fractions(
@@ -320,9 +334,11 @@ def test_the_values_of_a_point_of_a_linear_program(
 
 @pytest.mark.parametrize("short", [1e-6, 1e-9, 0.0])
 def test_the_inner_interval_of_a_scaled_point_is_inside(short: float) -> None:
-    """A hard row whose margin is what is left of 1e6 - 1e6 beside a soft one that is known: the multiple that meets the first is not.
+    """A hard row has the margin left of 1e6 - 1e6, and a soft row a known one.
 
-    The loss of the second falls as the multiple grows, so that it is bounded from below by the largest that it may be.
+    The multiple that meets the hard row is not known. The loss of the soft row
+    decreases as the multiple increases, so that it is bounded from below by the largest
+    possible multiple.
     """
     X, w = np.array([[1e6 + 1 - short, -1e6], [0.5, 0.0]]), np.ones(2)
     problem = classification(X, [1.0, 1.0], 1e8, bias=False, sample_weight=[inf, 1.0])
@@ -333,7 +349,10 @@ def test_the_inner_interval_of_a_scaled_point_is_inside(short: float) -> None:
 
 
 def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]:
-    """The proven interval and the inner one, which differ by rounding alone: no side that is proven is closer than the inner one."""
+    """Return the proven and the inner interval, which differ by rounding alone.
+
+    No proven side is tighter than the inner one.
+    """
     proven, inside = interval(problem, point), inner_interval(problem, point)
     assert proven.lower <= inside.lower
     assert inside.upper <= proven.upper
@@ -346,7 +365,7 @@ def nested(problem: Problem, point: CanonicalPoint) -> tuple[Interval, Interval]
 def test_the_inner_interval_is_never_closer_than_the_proven_one(
     family: str, data: st.DataObject
 ) -> None:
-    """Of any point, of multipliers alone, and where some rows are hard and some are not."""
+    """Any point, multipliers alone, and problems with hard and soft rows."""
     problem, point = data.draw(cases([family]))
     for p in (point, *without_some(problem, point)):
         nested(problem, p)
@@ -356,7 +375,10 @@ def test_the_inner_interval_is_never_closer_than_the_proven_one(
     "alpha", [[5e153, 1e154], [5e160, 1e161], [1e-170, 2e-170], [8e307, 8e307], [5e-324, 5e-324]]
 )
 def test_hard_multipliers_are_scaled_before_their_norm_is_taken(alpha: list[float]) -> None:
-    """The multiple is chosen once, at any size of the multipliers: from a norm that overflows it would be 0, or far too large."""
+    """The multiple is chosen once, at any size of the multipliers.
+
+    From a norm that overflows it would be 0, or far too large.
+    """
     problem = classification([[1.0], [-1.0]], [-1.0, 1.0], inf, bias=False)
     proven, inside = nested(problem, Point(alpha=np.array(alpha)))
     assert (
@@ -370,7 +392,10 @@ def test_hard_multipliers_are_scaled_before_their_norm_is_taken(alpha: list[floa
 
 @pytest.mark.parametrize("scale", [1e-86, 1.0])
 def test_hard_multipliers_of_a_constant_kernel(scale: float) -> None:
-    """Nearly equal kernel values, whose norm is what rounding leaves: both ways it is taken of the same multipliers."""
+    """Nearly equal kernel values have a norm of rounding size.
+
+    Both directions take the norm of the same multipliers.
+    """
     problem = classification(
         [[scale], [-scale]], [-1.0, 1.0], inf, polynomial(2, 1.0, 1.0), bias=False
     )
@@ -378,7 +403,10 @@ def test_hard_multipliers_of_a_constant_kernel(scale: float) -> None:
 
 
 def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
-    """One soft and one hard point beside very large costs: blended inward by another share, the inner side would pass the proven one."""
+    """One soft and one hard point have very large costs.
+
+    Combined with another share inward, the inner side would exceed the proven one.
+    """
     problem = regression(
         [[-2.4777659689363593e-13], [-2.681907315635334e-12], [4.36684505860894e-13]],
         [-51247.2974826, 85876.86768962, 86513.7958572],
@@ -394,7 +422,11 @@ def test_the_blend_that_meets_a_tube_is_chosen_once() -> None:
 
 
 def test_whether_f_is_evaluated_once_more_is_asked_once() -> None:
-    """A hard row that is missed by a rounding error: asked again inward only, another point was worth more than was proven."""
+    """A hard row is missed by a rounding error.
+
+    If the decision were repeated inward, another point had a larger value than was
+    proven.
+    """
     tube = regression([[0.0, 1.0], [0.0, 0.0]], [0.0, 0.0], 1.0, 0.1, loss="squared_hinge")
     for hard in np.eye(4):
         problem = replace(tube, weights=np.where(hard > 0, inf, 1.0))
@@ -403,7 +435,11 @@ def test_whether_f_is_evaluated_once_more_is_asked_once() -> None:
 
 
 def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
-    """A kernel that overflows has none; a mistake in the search is an error and not the answer that there is none."""
+    """A kernel that overflows has no such point.
+
+    A mistake in the search raises an error; it is not reported as the absence of a
+    point.
+    """
     tube = regression([[1.0], [2.0]], [1.0, -1.0], inf, 0.1)
     assert find_slater_point(tube) is not None
     assert find_slater_point(replace(tube, X=np.array([[1e308], [inf]]))) is None
@@ -423,14 +459,18 @@ def test_a_point_inside_a_tube_is_not_sought_beyond_float64() -> None:
 
 
 def test_the_size_of_an_interval_without_a_finite_end() -> None:
-    """Relative figures divide by it also where nothing has been proved."""
+    """Relative figures divide by it even if nothing has been proved."""
     assert Interval(-inf, inf, inf).size > 0
     assert Interval(-inf, inf, inf).relative_width == inf
     assert Interval(-inf, inf).size > 0
 
 
 def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
-    """Prices of 1 that are left of sums of 1e6: 58,688 pairs of points as in OHSUMED, 12 queries, 3 levels, 45 features, repeated rows."""
+    """Prices of 1 are left of sums of 1e6.
+
+    58,688 pairs of points as in OHSUMED, 12 queries, 3 levels, 45 features, repeated
+    rows.
+    """
     rng = np.random.default_rng(0)
     X, qid = rng.lognormal(size=(1752, 45)), np.repeat(np.arange(12), 146)
     X[::20] = X[1::20]
@@ -441,7 +481,7 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
     assert solution.interval.relative_width <= 10 * solution.relative_gap + 1e-11
 
 
-# Swept pairs.
+# Implicit pair sweeps.
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -451,9 +491,9 @@ def test_the_proven_width_of_a_large_linear_program_follows_its_gap() -> None:
 def test_swept_pairs_are_bounded_as_listed_ones(
     loss: Any, C: float, weight: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both hold the exact optimum of a few pairs, and of costs that underflow or overflow, too."""
+    """Both contain the exact optimum of a few pairs, at extreme costs too."""
     X, y = [[0.0], [1.0], [1.5], [3.0]], [0, 1, 0, 2]
-    # whose constructor refuses costs that overflow
+    # The constructor rejects costs that overflow.
     problem = replace(ranking(X, y, None, C, loss=loss), weights=np.array([weight]))
     optimum, nearly = best(problem)
     monkeypatch.setattr("equimargin.formulations.rows.labelled.MANY", 0)
@@ -468,7 +508,10 @@ def test_swept_pairs_are_bounded_as_listed_ones(
 def test_swept_pairs_that_must_be_met_beside_others_are_bounded_as_listed_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One query is hard and one is soft, and f falls short of the hard margins: both upper bounds take the same multiple of it."""
+    """One query is hard and one is soft, and f falls short of the hard margins.
+
+    Both upper bounds take one multiple of f.
+    """
     rng = np.random.default_rng(0)
     X = np.rint(8 * rng.normal(size=(20, 2))) / 8
     y, query = np.r_[np.arange(10), rng.integers(0, 3, 10)].astype(float), np.repeat([0, 1], 10)
@@ -483,7 +526,10 @@ def test_swept_pairs_that_must_be_met_beside_others_are_bounded_as_listed_ones(
 
 
 def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
-    """The point that meets the tube is blended with its own bias: with another one it would be far off, and so would the upper bound."""
+    """The point that meets the tube is combined with its own bias.
+
+    With another bias it, and hence the upper bound, would be far away.
+    """
     X, y = np.arange(6.0)[:, None], 100.0 + 3.0 * np.arange(6.0) + [0.0, 0.1, -0.1, 0.1, 0.0, -0.1]
     problem = regression(X, y, inf, 0.2, linear())
     solution = solve(problem, tol=1e-9)
@@ -502,9 +548,13 @@ def test_a_tube_with_a_bias_that_is_missed_by_little_costs_little() -> None:
 @example(1.0, [5e-324, inf, 0.0])
 @example(inf, [0.0, 1.0])
 @example(0.5, [5e-324])
-@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])  # rounded up into the normal range
+# The product is rounded up into the normal range.
+@example(2.0**-523, [float(np.nextafter(2.0, 0.0) * 2.0**-500)])
 def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[float]) -> None:
-    """C x weight as exact optima and certificates take it, 0 inf = 0; the floats are equal or neighbours of the rounded one."""
+    """The products are C x weight in exact optima and certificates, with 0 inf = 0.
+
+    The floats are equal or neighbours of the rounded product.
+    """
     least, most = bound_products(np.asarray(C), np.array(weights))
     for w, low, high in zip(weights, least.tolist(), most.tolist(), strict=True):
         if 0.0 in (C, w):
@@ -519,14 +569,17 @@ def test_exact_products_of_costs_lie_within_two_floats(C: float, weights: list[f
 
 
 def test_multipliers_are_within_the_exact_costs() -> None:
-    """0.1 x 3 is below the float 0.30000000000000004 that it is rounded to; so is the repaired multiplier."""
+    """0.1 x 3 rounds to a larger float, 0.30000000000000004.
+
+    The repaired multiplier is below the exact product.
+    """
     problem = classification([[1.0]], [1.0], 0.1, bias=False, sample_weight=[3.0])
     assert Fraction(problem.costs[0]) > Fraction(0.1) * 3
     assert Fraction(problem.repaired(np.ones(1))[0]) <= Fraction(0.1) * 3
 
 
 def test_multipliers_near_the_smallest_float_lie_on_a_grid() -> None:
-    """The subnormal floats are one."""
+    """The subnormal floats form a grid."""
     alpha = np.array([5e-324, 1e-322, 3e-310])
     assert round_to_dyadic_grid(alpha, np.full(3, inf), np.zeros(3)).tolist() == alpha.tolist()
     assert round_to_dyadic_grid(np.array([1e308, 1.0]), np.full(2, inf), np.zeros(2)).tolist() == [
@@ -575,7 +628,7 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
-    # whose constructor refuses what overflows
+    # The constructor rejects entries that overflow.
     problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)
     K = gram(kernel, X)
     with np.errstate(all="ignore"):
@@ -635,7 +688,7 @@ every_float = st.one_of(st.floats(), extreme_scales(), extreme_scales().map(lamb
 @example(1e200, 1e200, -1.0)
 @example(1e-200, -1e-200, 1.0)
 def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) -> None:
-    """Finite floats against fractions; whatever else, never a NaN."""
+    """Finite floats are compared with fractions; no result is a NaN."""
     with np.errstate(all="ignore"):
         results = {
             "+": add_rounded(x, y, way),
@@ -667,13 +720,13 @@ def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:
         assert max_or_inf(values) == inf
         assert max_or_inf(values[:1], 3.0) == 3.0
         assert sum_rounded(values, 1.0) == inf
-        # fsum overflows on its way
+        # An intermediate sum of fsum overflows.
         assert sum_rounded(np.array([1e308, 1e308, -1e308]), -1.0) <= 1e308
         assert sqrt_rounded(2.0, 1.0) > 2**0.5 > sqrt_rounded(2.0, -1.0)
 
 
 def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
-    """Of Python's own max and min, in the bounds, none may meet a number that has not been rounded to a side."""
+    """Python's max and min may not be called on a number not yet rounded to a side."""
     room = ROOT / "formulations" / "bounds"
     source = "".join(
         (room / name).read_text(encoding="utf-8") for name in ("evaluate.py", "intervals.py")
@@ -694,7 +747,7 @@ def test_bounds_compare_by_no_function_that_drops_a_nan() -> None:
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1))
 def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
-    """As few roundings a product as are said, for dense matrices in any order of storage."""
+    """Dense matrices in any order of storage have the stated roundings per product."""
     rng = np.random.default_rng(seed)
     A, v = rng.normal(size=(2, n)) * 10.0 ** rng.integers(-8, 8, n), rng.normal(size=n)
     for M in (A, np.asfortranarray(A)):
@@ -709,7 +762,7 @@ def test_sums_in_blocks_are_within_their_bound(n: int, seed: int) -> None:
 
 
 def test_a_tube_that_is_missed_by_less_than_rounding_is_met() -> None:
-    """The smallest share that is blended in is positive: 16 times nothing would be nothing for ever."""
+    """The smallest share combined is positive: 16 times 0 would stay 0 indefinitely."""
     K = np.array(
         [
             [0.9, -0.3, -0.9, 0.0],

@@ -1,4 +1,7 @@
-"""Points as people hand them in: every way to say the same point is the same point, and what is none is refused in words."""
+"""Points passed by users: equivalent forms give one point, and wrong ones raise.
+
+Every error has a message.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ SOFT_FAMILIES = ["svm.soft", "svm.nobias_l2", "svr.l1", "svr.l2", "rank.l1"]
 
 @pytest.mark.parametrize("family", SOFT_FAMILIES)
 def test_all_ways_to_hand_in_a_function_are_one(family: str) -> None:
-    """w, beta and the values of f prove the same upper bound, with the solver's bias and with the best one."""
+    """w, beta and the values of f prove one upper bound.
+
+    This holds with the solver's bias and with the best one.
+    """
 
     @settings(max_examples=15)
     @given(margin_problems(family, tails=False), st.booleans())
@@ -168,21 +174,30 @@ def test_what_is_no_point_is_refused_in_words(problem: Any, handed_in: Any, word
 
 
 def test_values_of_a_kernel_with_ties_are_those_of_one_function() -> None:
-    """Equal points have equal values: the function of smallest norm is found among all that have them."""
+    """Equal points have equal values.
+
+    The function is the one of smallest norm with these values.
+    """
     problem = classification(np.array([[1.0], [1.0], [2.0]]), SIGNS, kernel=rbf(0.5))
     whole = complete(problem, {"f": [0.5, 0.5, -1.0]})
     np.testing.assert_allclose(whole.f, [0.5, 0.5, -1.0], atol=1e-9)
 
 
 def test_a_row_on_its_margin_that_costs_nothing_has_the_multiplier_0() -> None:
-    """w = 1 is the optimum for one of two equal points of the class 1, and the other has no weight."""
+    """w = 1 is the optimum for one of two equal points of class 1.
+
+    The other point has weight 0.
+    """
     problem = classification([[1.0], [1.0]], [1.0, 1.0], 3.0, bias=False, sample_weight=[1.0, 0.0])
     alpha = present(as_a(Point, complete(problem, {"w": [1.0]}).both_sides).alpha)
     assert np.asarray(alpha) == pytest.approx([1.0, 0.0], abs=1e-9)
 
 
 def test_slacks_of_a_linear_program_count_the_best_bias() -> None:
-    """At x = 0 the points of the class that is larger are met by the best bias, and each of the others misses its margin by 2."""
+    """At x = 0 the best bias meets the points of the larger class.
+
+    Each of the other points misses its margin by 2.
+    """
     problem = one_norm_classification([[0.0], [1.0], [2.0]], [1, 1, -1])
     whole = as_a(OneNormCompletion, complete(problem, {"x": np.zeros(problem.size)}))
     assert isinstance(whole.b, float)

@@ -1,8 +1,8 @@
-"""Upper bounds where f is known to within large errors only, compared with the values of all functions that it may be, in rational numbers.
+"""Upper bounds where f has large errors, against exact values of all possible f.
 
-The errors that `evaluate` finds are of rounding size, and other roundings hide what
-becomes of them. Here an evaluation with errors as large as the margins takes their
-place.
+The errors that `evaluate` finds are of rounding size, and other roundings hide their
+effect. Here an evaluation with errors as large as the margins takes their place. The
+exact values are rational numbers.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ from equimargin.formulations.numeric.arrays import Array
 from oracles.rationals import Vector, apply, exact_loss, exact_rows, fractions, inner
 
 NORM2 = Fraction(3, 8)
-"""The squared norm |f|^2 of the functions, a float: it is known, because only errors of f are looked at."""
+"""Squared norm |f|^2 of the functions, a float; known, as only errors of f are tested."""
 seeds = st.integers(0, 2**32 - 1)
 
 
 def upper_bounds(
     problem: MarginProblem, f: Array, error: Array, b: float
 ) -> tuple[Fraction, Fraction]:
-    """Upper ends of the inner and of the proven interval of a function that is off from f (m,) by at most `error` (m,)."""
+    """Return the upper ends of the inner and of the proven interval.
+
+    The function differs from f (m,) by at most `error` (m,).
+    """
     at, point = Evaluation(f, error, float(NORM2), 0.0), Point(beta=np.zeros(problem.m), b=b)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("equimargin.formulations.bounds.intervals.evaluate", lambda *_: at)
@@ -50,7 +53,7 @@ def upper_bounds(
 
 
 def total_loss(problem: MarginProblem, u: Vector) -> Fraction:
-    """C sum_r loss(u_r), all costs being C."""
+    """Return C sum_r loss(u_r), with equal costs C."""
     return Fraction(problem.C) * sum((exact_loss(problem, v) for v in u), Fraction(0))
 
 
@@ -70,7 +73,10 @@ LISTED: dict[str, Callable[[], MarginProblem]] = {
 @pytest.mark.parametrize("rows", LISTED)
 @given(seeds)
 def test_rows_count_the_errors_of_their_points_once(rows: str, seed: int) -> None:
-    """Of errors from far below f to far above it, a row adds those of its points and no more than roundings beside them."""
+    """A row adds the errors of its points, and otherwise roundings only.
+
+    The errors range from far below f to far above it.
+    """
     problem, r = LISTED[rows](), np.random.default_rng(seed)
     f, b = (
         r.normal(size=problem.m) * 10.0 ** r.integers(-3, 4),
@@ -101,10 +107,12 @@ def test_rows_count_the_errors_of_their_points_once(rows: str, seed: int) -> Non
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @given(seeds)
 def test_swept_pairs_count_the_errors_of_their_points(loss: Any, seed: int) -> None:
-    """One query is hard and one is soft: f is multiplied until the hard margins are met for sure, and the soft pairs lose what they may.
+    """One query is hard and one is soft.
 
-    The soft pairs are in the wrong order, so that a multiple larger than needed loses more. The error counts 1.01 times, which leaves room
-    for roundings.
+    f is multiplied until the hard margins are certainly met; the soft pairs lose as
+    much as they may. The soft pairs are in the wrong order, so that a multiple larger
+    than needed loses more. The error counts 1.01 times, which leaves a margin for
+    roundings.
     """
     query, r = np.array([0, 0, 0, 1, 1, 1]), np.random.default_rng(seed)
     f, error = (

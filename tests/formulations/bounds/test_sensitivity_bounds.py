@@ -1,4 +1,7 @@
-"""Proven intervals of derivatives of the optimal value: narrow ones of good solutions, against differences, and refusals."""
+"""Proven intervals of derivatives of the optimal value.
+
+They are narrow at good solutions and agree with differences; unsupported cases raise.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from equimargin.solvers import solve
 def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(
     kernel: Any, loss: Any
 ) -> None:
-    """V(C) is concave in C: its derivative lies between the slopes of chords to the right and to the left. So it does in a weight."""
+    """V(C) is concave: its derivative lies between the slopes of chords on both sides.
+
+    So is V in a weight.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y, weight, step = np.sign(X[:, 0] + rng.normal(size=60)), rng.choice([0.5, 1.0], 60), 0.01
@@ -43,7 +49,7 @@ def test_the_intervals_are_narrow_and_hold_differences_of_proven_optima(
 
 
 def test_a_row_that_costs_nothing_has_a_multiplier_of_0_and_counts_for_nothing() -> None:
-    """The derivative in its weight is the loss that it has all the same."""
+    """The derivative in its weight is its loss."""
     problem = classification(
         [[1.0], [2.0]], [1.0, -1.0], 0.5, linear(), bias=False, sample_weight=[1.0, 0.0]
     )

@@ -1,4 +1,7 @@
-"""What is proven to be the same at every optimum, against optima in rational numbers and against functions that are nearly optimal."""
+"""Certified properties of every optimum, against exact and nearly optimal functions.
+
+The optima are in rational numbers.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def is_rbf(problem: MarginProblem) -> bool:
 
 
 def exact_values(problem: Any, beta: Any) -> list[Fraction]:
-    """K beta in rationals."""
+    """Return K beta in rationals."""
     if not problem.kernel.given:
         return apply(gram(problem.kernel, problem.X), list(beta))
     K = [fractions(row) for row in problem.X]
@@ -65,7 +68,7 @@ def with_underflowing_costs(problem: Any) -> Any:
 
 @st.composite
 def solved(draw: st.DrawFn, tails: bool = False) -> tuple[MarginProblem, Any]:
-    """A problem, and a solution of it that may be rough."""
+    """Draw a problem and a solution of it, possibly approximate."""
     problem: Any = draw(margin_problems(draw(st.sampled_from(MARGINS)), max_points=7, tails=tails))
     problem = given_gram(problem) if is_rbf(problem) else problem
     problem = with_underflowing_costs(problem) if draw(st.integers(0, 4)) == 0 else problem
@@ -74,7 +77,7 @@ def solved(draw: st.DrawFn, tails: bool = False) -> tuple[MarginProblem, Any]:
 
 @given(solved())
 def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
-    """The values of f, all of its best biases, the multipliers and the order of the points."""
+    """The bounds are on f, all of its best biases, multipliers and the point order."""
     problem, solution = case
     assume(solution.dual is not None)
     exact = exact_optimum(problem, time_limit=20.0)
@@ -111,7 +114,10 @@ def test_the_exact_optimum_lies_within_all_bounds(case: Any) -> None:
 def test_functions_near_the_optimum_lie_within_the_bounds(
     case: Any, seed: int, size: float
 ) -> None:
-    """Functions of random coefficients near those of a good solution, with all of their best biases, at the eps that they have."""
+    """The functions have random coefficients near those of a good solution.
+
+    Each has all of its best biases, and its own eps.
+    """
     problem, solution = case
     assume(solution.dual is not None and not np.isinf(problem.costs).any())
     good = solve(problem, tol=1e-10, time_limit=20.0)
@@ -153,7 +159,10 @@ def test_of_a_good_solution_nearly_everything_is_proven(kernel: Any, loss: Any) 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.75])
 def test_the_radius_is_the_distance_where_the_bound_is_tight(alpha: float) -> None:
-    """One point at 1: f* = 1 at the optimum 1/2, and L(alpha) = alpha - alpha^2 / 2, so that sqrt(2 gap) = 1 - alpha."""
+    """One point at 1 has f* = 1 at the optimum 1/2.
+
+    L(alpha) = alpha - alpha^2 / 2, so that sqrt(2 gap) = 1 - alpha.
+    """
     problem = classification([[1.0]], [1.0], 1.0, linear(), bias=False)
     ball = stability(problem, Point(w=np.array([1.0]), alpha=np.array([alpha])))
     assert 1.0 - alpha <= ball.radius <= 1.0 - alpha + 1e-12
@@ -182,7 +191,10 @@ def test_stability_where_costs_underflow_claims_no_multiplier_of_0(
 
 
 def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sweeps, which have one bound for all pairs, prove most of what rows prove one by one, and no more."""
+    """The sweeps, with one bound for all pairs, prove most of the pairs proven by rows.
+
+    They prove no other pair.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     y, q = np.round(X[:, 0] + 0.3 * rng.normal(size=60)), np.repeat([0, 1], 30)
@@ -204,7 +216,10 @@ def test_pairs_are_counted_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_pairs_are_counted_as_far_as_thresholds_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """w = 1, and slacks are known to 6.5, then to 7.1: two of three pairs are met by 20, and thresholds of sweeps go up to 8."""
+    """w = 1, and slacks are known to 6.5, then to 7.1.
+
+    Two of three pairs are met by 20, and thresholds of sweeps go up to 8.
+    """
     problem = ranking([[0.0], [20.0], [20.5]], [0, 1, 2])
     monkeypatch.setattr(labelled, "MANY", 0)
     for off, counted in ((6.5, (2, 0)), (7.1, (0, 0))):
@@ -232,7 +247,10 @@ def test_a_regression_and_a_problem_without_a_bias_have_bounds() -> None:
 def test_the_bias_of_large_targets_beside_a_tiny_function_is_known_to_their_rounding(
     loss: Any, C: float
 ) -> None:
-    """The breakpoints are the targets, but for f: nothing but their own rounding may widen the interval of the best bias."""
+    """The breakpoints are the targets, except for the tiny f.
+
+    Only their own rounding may widen the interval of the best bias.
+    """
     problem = regression(
         [[1e-6], [2e-6], [3e-6]], [1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.35], C, 0.0, linear(), loss=loss
     )
@@ -244,7 +262,7 @@ def test_the_bias_of_large_targets_beside_a_tiny_function_is_known_to_their_roun
 
 
 def test_the_bias_of_a_squared_hinge_is_as_narrow_as_the_ball() -> None:
-    """Its sum of losses is curved, so that a small ball leaves little room for the bias, wherever the breakpoints are."""
+    """The sum of losses is curved: a small ball restricts the bias at any breakpoints."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 2)), np.sign(rng.normal(size=20))
     ball = solve(classification(X, y, 0.3, linear(), loss="squared_hinge"), tol=1e-13).stability()
@@ -254,7 +272,10 @@ def test_the_bias_of_a_squared_hinge_is_as_narrow_as_the_ball() -> None:
 
 @pytest.mark.parametrize("label", [-1.0, 1.0])
 def test_one_class_bounds_the_bias_on_one_side(label: float) -> None:
-    """Every bias beyond the last breakpoint is as good: on that side there is no bound, and on the other there is one."""
+    """Every bias beyond the last breakpoint has an equal value.
+
+    There is no bound on that side, and one on the other side.
+    """
     problem = classification(
         [[1.0], [2.0], [4.0]], [label, label, -label], 1.0, linear(), sample_weight=[1.0, 1.0, 0.0]
     )
@@ -264,7 +285,6 @@ def test_one_class_bounds_the_bias_on_one_side(label: float) -> None:
 
 
 def test_what_is_asked_wrongly_is_refused() -> None:
-    """Each in a sentence of its own."""
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(12, 2)), np.repeat([1.0, -1.0], 6)
     problem = classification(X, y, 1.0, linear())
@@ -290,7 +310,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
 def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the matrix where it is small enough.
+    """The distance is computed from the matrix if that is small enough.
 
     Otherwise by the triangle over 0, whose two sides are 1.
     """
@@ -308,7 +328,7 @@ def test_a_distance_in_the_space_of_a_kernel_is_hardly_more_than_it_is(
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_distances_of_many_features_are_taken_a_few_at_a_time(sparse: bool) -> None:
-    """Of 300,000 features three pairs are a block, and 21 pairs are seven."""
+    """With 300,000 features three pairs are a block, and 21 pairs are seven."""
     X = np.zeros((7, 300_000))
     X[np.arange(7), np.arange(7)] = np.arange(1.0, 8.0)
     problem = classification(csr_array(X) if sparse else X, np.resize([1.0, -1.0], 7))
