@@ -3,7 +3,7 @@
 from setuptools import find_packages, setup
 
 FLOORS = ("formulations", "solvers", "proofs")
-"""Folders beside `src` that are packages of equimargin; their links in `src/equimargin` serve editors and checkers and are not built."""
+"""Folders beside `src` that are packages of equimargin; links to them are not built."""
 
 linked = [
     pattern for floor in FLOORS for pattern in (f"equimargin.{floor}", f"equimargin.{floor}.*")

@@ -1,4 +1,4 @@
-"""How Sphinx builds the documentation: `make docs`. Nothing here asks the network, and neither does what is built."""
+"""Configuration of Sphinx for `make docs`; neither it nor the pages use the network."""
 
 import sys
 from pathlib import Path

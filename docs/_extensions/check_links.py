@@ -1,4 +1,4 @@
-"""Whether every link inside built pages leads somewhere, and nothing is fetched from elsewhere: `check_links.py FOLDER`.
+"""Check of the links inside built pages: `check_links.py FOLDER`.
 
 Links that a person follows to other sites are not looked at; pictures, styles, fonts
 and scripts must be in the folder.
@@ -51,7 +51,7 @@ def read(file: Path) -> Page:
 
 
 def faults(folder: Path) -> Iterator[str]:
-    """A sentence for every link that leads nowhere, and for everything that is fetched from elsewhere."""
+    """Yield a sentence per link without a target, and per file fetched from another site."""
     pages = {file.resolve(): read(file) for file in sorted(folder.rglob("*.html"))}
     for file, page in pages.items():
         name = file.relative_to(folder.resolve())

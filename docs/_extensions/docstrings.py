@@ -1,4 +1,4 @@
-"""Docstrings as pages: the sources write them for people who read code, and what is markup in reStructuredText is plain text there.
+"""Docstrings as pages: plain text, in which reStructuredText would see markup.
 
 An entry of a section, `name : type` with its indented text, becomes an item of a list.
 Other indented lines and examples stay as they are.

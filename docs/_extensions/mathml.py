@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw by themselves: a reader needs no script, no font and no network."""
+"""Equations as MathML, which browsers draw without scripts, fonts or a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the reference, made of the registries: what is entered there has its place here without anybody writing it.
+"""Pages of the reference, made of the registries.
 
 `pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is
 needed for that. Those of families are the atlas.
@@ -47,7 +47,7 @@ PUBLIC = {
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Write the pages before Sphinx reads its sources, and before the gallery's examples enter formulations of their own."""
+    """Write the pages before Sphinx reads sources and examples register formulations."""
     app.add_config_value("pyodide", "", "html")
     app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()), priority=100)
     app.connect("build-finished", check_in_browser)
@@ -55,7 +55,7 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def check_in_browser(app: Any, failed: Exception | None) -> None:
-    """Write the page that checks certificates beside the pages of families, with Python for browsers where that is given."""
+    """Write the page that checks certificates, with Python for browsers if given."""
     if failed is None and app.builder.format == "html":
         write_checker(
             Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None
@@ -94,7 +94,7 @@ def pages() -> dict[str, str]:
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is the project's own: plug-ins that happen to be installed have no place here."""
+    """Return True for a module of the project; installed plug-ins are left out."""
     return module.startswith("equimargin.")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SCROLLS = re.compile(r'<(?=pre>|div class="table-wrapper)(\w+)')
-"""The beginning of each element that the theme lets scroll; an equation is written by `mathml`, which sees to it itself."""
+"""Opening tags of elements that scroll; `mathml` writes equations."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

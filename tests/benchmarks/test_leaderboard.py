@@ -32,7 +32,8 @@ class SVC:
     def fit(self, X, y):
         if self.C == 1:
             {small}
-        self.support_, self.dual_coef_, self.intercept_ = np.arange(len(y)), np.zeros((1, len(y))), [0.0]
+        self.support_, self.intercept_ = np.arange(len(y)), [0.0]
+        self.dual_coef_ = np.zeros((1, len(y)))
         return self
 """
 """Package that fails at C = 1, and returns the function 0 otherwise."""

@@ -65,7 +65,8 @@ DRAWS = 200_000
 
 HEADER = r"""From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-From equimargin Require Import inner optimum qp margin representer svm svr ranksvm one_norm look_alikes.
+From equimargin Require Import inner optimum qp margin representer.
+From equimargin Require Import svm svr ranksvm one_norm look_alikes.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -74,19 +75,23 @@ Variable R : realFieldType.
 Local Notation L := (line R).
 """
 TACTICS = r"""Ltac parts leaf := match goal with
-  | |- and5 _ _ _ _ _ => split; parts leaf | |- and4 _ _ _ _ => split; parts leaf | |- and3 _ _ _ => split; parts leaf
+  | |- and5 _ _ _ _ _ => split; parts leaf | |- and4 _ _ _ _ => split; parts leaf
+  | |- and3 _ _ _ => split; parts leaf
   | |- _ /\ _ => split; parts leaf | |- is_true (_ && _) => apply/andP; split; parts leaf
   | |- forall i, _ => case=> -[|[|[|//]]] //= ?; parts leaf
   | |- is_true (_ <= _) => expanded; leaf | |- _ = _ => expanded; numerals
   | |- _ => progress hnf; parts leaf end
-with expanded := rewrite ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K ?big_ord_recl ?big_ord0 /vector /points /=.
+with expanded := rewrite ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K
+  ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
-Ltac whole_number m n := match n with O => fail | S ?k => first [difference m 0%N | whole_number (S m) k] end.
+Ltac whole_number m n := match n with O => fail
+  | S ?k => first [difference m 0%N | whole_number (S m) k] end.
 Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
   | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
 Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N
   | rewrite (@ler0_norm _ e); last by whole_number 0%N 20%N].
-Ltac sized := match goal with |- context [Num.max 0 ?e] => hinge_of e | |- context [Num.norm ?e] => size_of e end.
+Ltac sized := match goal with |- context [Num.max 0 ?e] => hinge_of e
+  | |- context [Num.norm ?e] => size_of e end.
 """
 
 

@@ -307,10 +307,8 @@ class Campaign:
                 if kinds.total() <= SHOWN:
                     say(f"  ! {check.name} {[*at]}: {sentence}")
                 if kinds[essence(sentence)] == 1 and len(kinds) <= SHOWN:
-                    say(
-                        f"    "
-                        f"{self.written(check, at, sentence, trial.scripts.get(sentence, ''), f'-{len(kinds)}')}"
-                    )
+                    script = trial.scripts.get(sentence, "")
+                    say(f"    {self.written(check, at, sentence, script, f'-{len(kinds)}')}")
         for line in check.lines(trials):
             say(f"  {line}")
         together = list(check.wrong(trials))
@@ -354,10 +352,12 @@ class Campaign:
             file.write_text(own or script(problem, [sentence], shown), encoding="utf-8")
         if not is_problem:
             return f"script: {file}" if own else "no script: the seed makes it again"
-        return (
-            f"script: {file}; small: "
-            f"{shrunk(problem, lambda each: tried(check, at, lambda _: each).said, [sentence], file, shown)}"
-        )
+
+        def fails(each: AnyProblem) -> Sequence[str]:
+            return tried(check, at, lambda _: each).said
+
+        small = shrunk(problem, fails, [sentence], file, shown)
+        return f"script: {file}; small: {small}"
 
 
 def row(name: str, trials: Sequence[Trial]) -> str:

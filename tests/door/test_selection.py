@@ -717,7 +717,7 @@ def test_an_unknown_option_of_a_grid_is_refused(function: Any) -> None:
         match=f"{function.__name__} has no argument 'random_sate'; did you mean random_state",
     ):
         function(X, y, task="ranking", folds=2, random_sate=3)
-    with pytest.raises(ValueError, match=f"{function.__name__}: there is no kernel"):
+    with pytest.raises(ValueError, match=f"{function.__name__}: kernels must not be empty"):
         function(X, y, [], task="ranking", folds=2)
 
 

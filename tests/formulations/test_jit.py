@@ -401,7 +401,8 @@ import os, signal, threading, numpy as np
 from equimargin.formulations import ranking
 from equimargin.solvers import solve
 rng = np.random.default_rng(0)
-problem = ranking(rng.normal(size=(3000, 20)), rng.integers(0, 3, 3000), np.arange(3000) // 100, 1e6)
+X, y = rng.normal(size=(3000, 20)), rng.integers(0, 3, 3000)
+problem = ranking(X, y, np.arange(3000) // 100, 1e6)
 solve(problem, "coordinate_descent", max_iter=1)
 for seconds in (0.5, 1.0, 1.5):
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))

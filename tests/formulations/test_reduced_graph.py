@@ -141,7 +141,7 @@ def test_there_is_no_bound_the_other_way() -> None:
     assert total_loss(reduced_preferences(y), f, 1) == 6
 
 
-def test_the_optimum_over_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_times_the_cost() -> (
+def test_the_optimum_of_all_pairs_is_below_that_of_the_reduced_graph_at_kappa_times_the_cost() -> (
     None
 ):
     rng = np.random.default_rng(3)

@@ -500,7 +500,7 @@ def fitted_at(C: float | None) -> Model:
             lambda: of_values(
                 {"kind": "SVC", "kernel": "rbf", "intercept": 0, "dual_coef": [1], "support": [1]}
             ),
-            r"does not say its gamma",
+            r"the model has no gamma",
         ),
         (lambda: of_values({"kind": "SVC", "intercept": 0, "coef": [1.0]}), r"has no key 'coef'"),
         (

@@ -389,9 +389,7 @@ def test_two_rays_of_one_backend_are_no_verdict_without_a_proven_interval() -> N
         assert verdict(*alone, also) is Verdict.AGREE
 
 
-def test_one_backend_agrees_on_an_optimum_that_its_points_prove_and_not_on_infeasibility_by_its_rays() -> (
-    None
-):
+def test_one_backend_agrees_on_an_optimum_that_points_prove_not_on_infeasibility_by_rays() -> None:
     X = np.array([[0.0], [1.0], [2.0]])
     soft, hard = (
         compare(classification(X, [1, -1, 1], C=C), "*", "CLARABEL").families[0]

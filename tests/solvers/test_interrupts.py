@@ -377,7 +377,8 @@ import time
 from joblib import Parallel, delayed
 from equimargin.cli.output.errors import exit_interrupted, without_warnings_of_trackers
 without_warnings_of_trackers()
-answers = Parallel(n_jobs=2, return_as="generator_unordered", pre_dispatch="n_jobs")(delayed(time.sleep)(s) for s in (0.0, 300.0, 300.0))
+work = Parallel(n_jobs=2, return_as="generator_unordered", pre_dispatch="n_jobs")
+answers = work(delayed(time.sleep)(s) for s in (0.0, 300.0, 300.0))
 next(answers)
 exit_interrupted("interrupted")
 """
@@ -399,9 +400,11 @@ from equimargin.formulations.numeric.jit import _timed, run_seconds, measure_com
 from equimargin.solvers.interrupt import NATIVE_WORK
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 20))
-declared = declare("svm.soft.dual", classification(X, np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0), 1e4))
+y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+declared = declare("svm.soft.dual", classification(X, y, 1e4))
 def interrupt():
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # as threads of linear algebra are, in which OSQP then hears it
+    # OSQP hears the signal in an unblocked thread, as those of linear algebra are.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(60.0)

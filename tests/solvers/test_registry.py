@@ -395,8 +395,10 @@ from equimargin.solvers import SOLVERS, solver
 from equimargin.testing import sample_problem
 
 ascent = SOLVERS["ascent"]
-solver("lost", *ascent.families, algorithm="as ascent", requires=ascent.requires)(lambda *problem: own_solver.ascent(*problem))
-for answer in compare(sample_problem("svm.nobias"), "*.dual", ["CLARABEL", "ascent", "lost"], jobs=2).answers:
+registered = solver("lost", *ascent.families, algorithm="as ascent", requires=ascent.requires)
+registered(lambda *problem: own_solver.ascent(*problem))
+solvers = ["CLARABEL", "ascent", "lost"]
+for answer in compare(sample_problem("svm.nobias"), "*.dual", solvers, jobs=2).answers:
     print(answer["solver"], answer["agreement"], answer["reason"])
 """
     environment = os.environ | {
@@ -478,7 +480,8 @@ from equimargin.solvers import Requirements, solver
 import sys
 assert "equimargin.solvers.newton.tron" not in sys.modules
 try:
-    solver("tron", "svm", algorithm="none", requires=Requirements(MarginProblem, losses=("hinge",)))(print)
+    requires = Requirements(MarginProblem, losses=("hinge",))
+    solver("tron", "svm", algorithm="none", requires=requires)(print)
 except ValueError as refused:
     print(refused)
 """

@@ -301,7 +301,7 @@ def test_without_files_the_checker_says_how_it_is_used(arguments: list[str]) -> 
 def test_what_is_printed_contains_the_claim(
     scale: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """84/29 is below the nearest double; the hard margin of tiny features is outside the float64 range."""
+    """84/29 is below the nearest double; a tiny hard margin is outside the float64 range."""
     X = scale * np.array([[0.0], [1.0], [2.0], [3.0]])
     if scale == 1.0:
         problem = classification(X, [-1, -1, 1, 1], 1, linear(), "squared_hinge", False)

@@ -540,7 +540,8 @@ solve(classification([[0.0], [1.0]], [-1.0, 1.0]), "smo")
 from threadpoolctl import ThreadpoolController
 from equimargin.solvers import threads
 known = {each.filepath for each in threads._libraries()}
-assert known >= {each["filepath"] for each in ThreadpoolController().info() if each["user_api"] == "blas"}, known
+pools = ThreadpoolController().info()
+assert known >= {each["filepath"] for each in pools if each["user_api"] == "blas"}, known
 """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=HANG)

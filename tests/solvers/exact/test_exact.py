@@ -469,7 +469,8 @@ def test_a_cost_near_the_end_of_float64_has_an_optimum() -> None:
 def test_limits_must_be_positive(limits: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError,
-        match=r"^(max_iter must be at least 1 and whole|time_limit must be a positive number), not ",
+        match=r"^(max_iter must be at least 1 and whole|time_limit must be a positive number), "
+        r"not ",
     ):
         exact_optimum(classification(*XOR), **limits)
 
