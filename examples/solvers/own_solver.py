@@ -1,14 +1,12 @@
 """A user-defined solver
 =====================
 
-Dual coordinate ascent for the hinge without a bias, checked against the printed
-problems.
+Dual coordinate ascent for the hinge without a bias, checked against its formulations.
 
     max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
 
-Each step maximises over one multiplier: alpha_r + (t - Q alpha)_r / Q_rr, clipped to
-its bounds. Run it: ``python examples/solvers/own_solver.py``. A fault (try Q_rr / 2)
-ends with a message.
+A step maximises over one multiplier: alpha_r + (t - Q alpha)_r / Q_rr, clipped.
+Run it: ``python examples/solvers/own_solver.py``. A fault (try Q_rr / 2) is reported.
 """
 
 import numpy as np

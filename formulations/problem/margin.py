@@ -106,7 +106,9 @@ class MarginProblem(CanonicalProblem):
     delta: float | None = None
 
     def __post_init__(self) -> None:
-        """Check that the loss suits the problem."""
+        """Check that the loss and the bias suit the problem."""
+        if isinstance(self.rows, Levels) and not self.bias:
+            raise ValueError("bias must be True for ordinal regression: its thresholds are free")
         # Raises if loss and delta do not fit.
         make_loss(self.loss, self.delta)
         if self.delta is not None:

@@ -190,7 +190,7 @@ ANYTHING = st.one_of(
     SCALARS,
     st.lists(SCALARS, max_size=5),
     st.lists(st.lists(SCALARS, max_size=2), max_size=5),
-    st.dictionaries(SCALARS, SCALARS),
+    st.dictionaries(st.text(max_size=5), SCALARS),  # a signalling NaN has no hash
 )
 
 

@@ -27,6 +27,7 @@ from equimargin.formulations import (
     interval,
     linear,
     links,
+    ordinal,
     polynomial,
     precomputed,
     ranking,
@@ -65,6 +66,11 @@ def agreeing(problem: Problem) -> Comparison:
 
 def optimum(problem: MarginProblem) -> float:
     return solve(problem, tol=1e-10).value
+
+
+def test_ordinal_regression_without_free_thresholds_is_refused() -> None:
+    with pytest.raises(ValueError, match="bias must be True for ordinal regression"):
+        replace(ordinal([[0.0], [1.0]], [1, 2]), bias=False)
 
 
 @pytest.mark.slow

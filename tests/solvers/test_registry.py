@@ -34,6 +34,7 @@ from equimargin.formulations import (
     rbf,
     sigmoid,
 )
+from equimargin.formulations.rows.levels import Levels
 from equimargin.own import Family
 from equimargin.solvers import (
     SOLVERS,
@@ -65,7 +66,8 @@ def any_problems(draw: st.DrawFn) -> Problem:
     if isinstance(problem, MarginProblem):
         # The huberised hinge has a free bias and no hard rows.
         others = problem.delta is None
-        if others and problem.bias and draw(st.booleans()):
+        levels = isinstance(problem.rows, Levels)  # their thresholds are free
+        if others and problem.bias and not levels and draw(st.booleans()):
             changes["bias"] = False
         if others and draw(st.integers(0, 3)) == 0:
             changes["C"] = np.inf

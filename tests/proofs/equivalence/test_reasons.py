@@ -280,8 +280,10 @@ def test_a_program_with_one_number_changed_so_that_its_optimum_moves_has_none(
         for each in (one, other)
     ]
     assume(values[0] != values[1])
-    for opposite in (False, True):
-        assert find_reason(make_form(one), make_form(other), opposite, Clock(SECONDS)) is None
+    assert find_reason(make_form(one), make_form(other), False, Clock(SECONDS)) is None
+    # The optima may be opposite: x^2 / 2 and x^2 / 2 - x are 1/2 and -1/2 at x = 1.
+    if None in values or values[0] != -values[1]:
+        assert find_reason(make_form(one), make_form(other), True, Clock(SECONDS)) is None
 
 
 def test_a_search_without_time_says_so() -> None:
