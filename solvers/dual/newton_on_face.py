@@ -51,8 +51,6 @@ FACTORISATION_SPEED = 180
 
 Measured for n rows, with multiplications in a first-order method's loops.
 """
-AT_BOUND = 1.0 - 8 * float(np.finfo(float).eps)
-"""Share of the way to a bound from which on a step ends at the bound."""
 
 
 def count_affordable_factorisations(n: int, work: int) -> int:
@@ -123,8 +121,7 @@ def maximise_on_face(
                 ),
                 key=lambda d: float(g[free] @ d - d @ (inside @ d) / 2),
             )
-        # A step to a bound may end short of it by rounding, and the row would stay for ever.
-        move = np.where(move >= AT_BOUND * high, high, np.where(move <= AT_BOUND * low, low, move))
+        move = np.clip(move, low, high)
         x[free] = np.where(
             move >= high, upper[free], np.where(move <= low, lower[free], x[free] + move)
         )
