@@ -23,7 +23,10 @@ from equimargin.formulations.declarations.symbols import (
     maximize,
     minimize,
 )
-from equimargin.formulations.documents.reduced_graph import reduced_preferences, reduction_factor
+from equimargin.formulations.documents.shared.reduced_graph import (
+    reduced_preferences,
+    reduction_factor,
+)
 from equimargin.formulations.kernels.exponential import exponential
 from equimargin.formulations.kernels.kernel import (
     Kernel,

@@ -1,7 +1,7 @@
 """Check of the links inside built pages: `check_links.py FOLDER`.
 
-Links that a person follows to other sites are not looked at; pictures, styles, fonts
-and scripts must be in the folder.
+Links to other sites are not checked; pictures, styles, fonts and scripts must be in
+the folder.
 """
 
 from __future__ import annotations

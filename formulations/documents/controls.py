@@ -22,8 +22,8 @@ from equimargin.formulations.documents.chu_shashua import (
     ord_implicit,
     ord_implicit_l2,
 )
-from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
-from equimargin.formulations.documents.reduced_graph import reduced_preferences
+from equimargin.formulations.documents.shared.point_maps import MULTIPLIERS, WITH_BIAS
+from equimargin.formulations.documents.shared.reduced_graph import reduced_preferences
 from equimargin.formulations.documents.yu_kim import (
     rank_l1,
     rank_onenorm,

@@ -13,7 +13,7 @@ from functools import partial
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.point_maps import MULTIPLIERS, WITH_BIAS
+from equimargin.formulations.documents.shared.point_maps import MULTIPLIERS, WITH_BIAS
 from equimargin.formulations.problem.construct import classification
 
 svm_l2 = Family("svm.l2", problem=partial(classification, loss="squared_hinge"))

@@ -26,13 +26,13 @@ from equimargin.formulations.declarations.symbols import (
     maximize,
     minimize,
 )
-from equimargin.formulations.documents.point_maps import (
+from equimargin.formulations.documents.shared.point_maps import (
     COEFFICIENTS,
     MARGIN,
     MULTIPLIERS,
     WITH_SLACKS,
 )
-from equimargin.formulations.documents.subsets import declared_subsets, has_every_subset
+from equimargin.formulations.documents.shared.subsets import declared_subsets, has_every_subset
 from equimargin.formulations.documents.yu_kim import rank_l1
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.construct import classification, ranking

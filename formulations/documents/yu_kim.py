@@ -26,7 +26,7 @@ from equimargin.formulations.declarations.symbols import (
     maximize,
     minimize,
 )
-from equimargin.formulations.documents.point_maps import (
+from equimargin.formulations.documents.shared.point_maps import (
     MARGIN,
     MARGIN_WITH_BIAS,
     MULTIPLIERS,

@@ -23,7 +23,7 @@ import numpy as np
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.declarations.symbols import Symbols, cp, maximize, minimize
-from equimargin.formulations.documents.point_maps import MULTIPLIERS
+from equimargin.formulations.documents.shared.point_maps import MULTIPLIERS
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.point import Point
 

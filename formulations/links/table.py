@@ -10,7 +10,7 @@ import numpy as np
 from equimargin.formulations.bounds.complete import Completion
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.documents.chu_shashua import SHASHUA, ord_implicit, ord_implicit_l2
-from equimargin.formulations.documents.reduced_graph import reduction_factor
+from equimargin.formulations.documents.shared.reduced_graph import reduction_factor
 from equimargin.formulations.kernels.kernel import Linear, rbf
 from equimargin.formulations.links.counterexamples import (
     alternating,

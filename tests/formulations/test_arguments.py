@@ -37,7 +37,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.documents.reduced_graph import reduction_factor
+from equimargin.formulations.documents.shared.reduced_graph import reduction_factor
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.metrics import pairwise_accuracy
 from equimargin.selection.along_path import best

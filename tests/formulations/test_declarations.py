@@ -39,7 +39,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.bounds.complete import complete
-from equimargin.formulations.documents.subsets import ALL_SUBSETS
+from equimargin.formulations.documents.shared.subsets import ALL_SUBSETS
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, judge
 from equimargin.solvers import BACKENDS, Status, solve_declaration
