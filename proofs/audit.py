@@ -425,7 +425,9 @@ def _agreed(name: str, known: float | None, given: float | None) -> float:
     if known is None and given is None:
         raise ValueError(f"{name} is missing: the model does not have it; pass {name}")
     if known is not None and given is not None and known != given:
-        raise ValueError(f"{name} is contradicted: the model says {known:g}, not {given:g}")
+        raise ValueError(
+            f"{name} differs: the model has {float(known)!r}, and {float(given)!r} was passed"
+        )
     return float(known if given is None else given)  # type: ignore[arg-type]
 
 

@@ -2564,7 +2564,7 @@ def costs_are_weights(costs: Costs, C: Any) -> None:
 def prove_gap(
     space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
 ) -> None:
-    """Prove the claimed gap at every lambda of the range, at points and between them.
+    """Prove the claimed gap at every lambda of the range, at knots and between them.
 
     Parameters
     ----------
@@ -2573,9 +2573,9 @@ def prove_gap(
     knots : iterable of Knot
         Points of the path, by decreasing lambda.
     low : Fraction
-        Beginning of the range of lambda.
+        Least lambda of the range.
     high : Fraction
-        End of the range of lambda.
+        Largest lambda of the range.
     gap : Fraction
         Claimed gap, relative to the optimum.
     """

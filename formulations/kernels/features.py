@@ -534,8 +534,8 @@ def _add_squares_of_entries(
 ) -> None:
     """Add |x_i|^2 to `squares`, (m,).
 
-    The workspace x, (d,), is zero. Entries of one place are summed before they are
-    squared: (x + e)^2 = x^2 + e (2 x + e).
+    The workspace x, (d,), is zero. Entries a of one index are summed before squaring:
+    (s + a)^2 = s^2 + a (2 s + a).
     """
     for i in range(squares.size):
         total = 0.0

@@ -55,7 +55,8 @@ SECONDS = 60.0
 MARGIN = ".margin"
 """Last part of the ids of forms that maximise a margin over the unit ball."""
 NO_MARGIN = (
-    "the program does not maximise a margin over the unit ball: max m over A x >= m and |x| <= 1"
+    "the program does not have the form max m over A x >= m and |x| <= 1, a margin over the "
+    "unit ball"
 )
 """Message of the error if a form of that name is another program."""
 

@@ -132,7 +132,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceMonitor) -> Array:
-    """Return the multipliers after some sweeps over all rows from 0.
+    """Return the multipliers after at most `sweeps` sweeps that start at alpha = 0.
 
     Parameters
     ----------

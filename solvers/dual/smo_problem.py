@@ -170,7 +170,7 @@ class OptimalityState(NamedTuple):
 
     @property
     def violation(self) -> float:
-        """Violation of optimality: largest slope to fall minus least slope to rise."""
+        """Violation of optimality: maximum of `fall` minus minimum of `rise`."""
         return self.most - self.least
 
 

@@ -226,7 +226,7 @@ class KernelSpace(Space):
 
 
 def _differences(K: Array, taken: RowSubset, points: Index) -> Array:
-    """Return A K, (k, l), for K whose rows are the points (n,) of the rows A."""
+    """Return A K for rows A; row i of K belongs to `points[i]`, which is sorted."""
     own = K[np.searchsorted(points, taken.first)]
     return (
         taken.sign[:, None] * own

@@ -130,7 +130,7 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
     d : Data
         Data of the family.
     kind : callable
-        Constructor of the instance: `with_neighbours` or `with_intervals`.
+        Constructor of the problem: `with_neighbours` or `with_intervals`.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def solved(d: Data, kind: Callable[[Explicit, Levels, Array, int], OrdinalProble
     if run.gap <= CLOSE:
         return {"w": run.w, "b": run.b}
     if _late():
-        raise TimeoutError(f"no accurate point in time; the relative gap is {run.gap:.2g}")
+        raise TimeoutError(f"time ran out; the relative gap is {run.gap:.2g}")
     raise ValueError(
         f"no accurate point in {STEPS} steps of Newton's method; the relative gap is {run.gap:.2g}"
     )

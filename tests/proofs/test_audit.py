@@ -452,7 +452,10 @@ def fitted_at(C: float | None) -> Model:
             lambda: audit(of_values({"kind": "LinearSVC", "coef": [1.0], "intercept": 0}), X, Y),
             r"^C is missing",
         ),
-        (lambda: audit(fitted(), X, Y, C=1.0), r"^C is contradicted: the model says 2, not 1"),
+        (
+            lambda: audit(fitted(), X, Y, C=1.0),
+            r"^C differs: the model has 2.0, and 1.0 was passed",
+        ),
         (
             lambda: audit(fitted_at(None), X, Y, C=1.0),
             r"^C = 1 is contradicted: the dual coefficient of a row is 2",
@@ -460,7 +463,7 @@ def fitted_at(C: float | None) -> Model:
         (lambda: audit(fitted(), X, Y, epsilon=0.1), r"^epsilon belongs to regression"),
         (
             lambda: audit(SVR(epsilon=0.2).fit(X, TARGETS), X, TARGETS, epsilon=0.1),
-            r"^epsilon is contradicted",
+            r"^epsilon differs",
         ),
         (lambda: audit(fitted(), X, -Y), r"^the labels are contradicted"),
         (lambda: audit(fitted_at(np.inf), X, Y), r"^C must be finite"),

@@ -345,7 +345,7 @@ def _entries(of: Array, numbers: Index, size: int) -> Array:
 def _right(
     columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int
 ) -> tuple[Array, Array, Array]:
-    """Return (lambda c - B[L]'1)_J, its rounding error, and c_J."""
+    """Return (lambda c - B[L]'1)_J, as in the module, its error, and c_J."""
     costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
         costs[a] = 1.0 if J[a] < len(columns.i) else 0.0

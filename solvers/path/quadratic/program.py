@@ -331,7 +331,7 @@ class QuadraticPathProgram:
         return np.asarray(self.of.E.T @ beta) if self.of.explicit else beta
 
     def lifting_noise(self, at: PathIterate) -> float:
-        """Return the error of an entry of g for a v summed over all coefficients.
+        """Bound the error of an entry of g if v = E'beta is summed over all rows.
 
         It is 0 with a Gram matrix, whose v is beta.
 

@@ -155,7 +155,7 @@ def html(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _way(file: str, to: str) -> str:
-    """Return the relative path from a page to a page."""
+    """Return the relative path from the page `file` to the page `to`."""
     return posixpath.relpath(to, posixpath.dirname(file) or ".")
 
 

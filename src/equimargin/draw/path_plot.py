@@ -84,7 +84,7 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
 
 
 def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
-    """Draw the coefficients of a linear kernel, else f + b at training points by label."""
+    """Draw the coefficients of a linear kernel, else the training scores by label."""
     from matplotlib import colormaps
 
     lams = lambdas(path, high, low)

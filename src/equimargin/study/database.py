@@ -487,7 +487,7 @@ class Database:
             rows, {name: IN_PYTHON[kind] for name, kind in COLUMNS.items()}, MAY_BE_MISSING
         )
         if any(row["ok"] and row["cpu_seconds"] is None for row in rows):
-            raise StudyError(f"{self.file} is damaged: an answer that is solved has no CPU time")
+            raise StudyError(f"{self.file} is damaged: a successful answer has no CPU time")
         return [dict(row) for row in rows]
 
     def provenances(self) -> dict[str, dict[str, Any]]:
@@ -575,8 +575,7 @@ class Database:
             raise StudyError(f"{self.file} is empty: no study has been begun with it yet")
         if application != APPLICATION and not empty:
             raise StudyError(
-                f"{self.file} is the database of something else than a study; name another "
-                f"file with --database"
+                f"{self.file} is not the database of a study; name another file with --database"
             )
         if version > SCHEMA:
             raise StudyError(

@@ -228,7 +228,7 @@ def _without_missing(
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Return True for a feature of words only, or one encoded in the data to extend."""
+    """Return True for a column of words; with `like`, for one encoded or dropped there."""
     if request.like is not None:
         known = request.like.origin
         return columns.names[at] in (
