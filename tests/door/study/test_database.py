@@ -301,7 +301,7 @@ def test_files_that_are_no_study_are_left_as_they_are(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as sql:
         sql.execute("CREATE TABLE mine (x)")
-    with pytest.raises(StudyError, match="is is not the database of a study"):
+    with pytest.raises(StudyError, match="is not the database of a study"):
         Database(other, writes=True)
     with pytest.raises(StudyError, match="is not there"):
         Database(tmp_path / "none.sqlite")
