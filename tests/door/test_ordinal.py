@@ -190,7 +190,7 @@ def test_solver_without_time_stops_at_once_and_says_why(name: str) -> None:
     assert SOLVERS[name].run(problem, Limits(time_limit=60.0), None).status is Status.OPTIMAL
     late = SOLVERS[name].run(problem, Limits(time_limit=1e-9), None)
     assert late.status is Status.TIME_LIMIT
-    assert late.reason.startswith("given up: no accurate point")
+    assert late.reason.startswith("given up: time ran out")
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
