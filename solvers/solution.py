@@ -243,7 +243,7 @@ class Solution(AnySolution):
 
     @property
     def relative_gap(self) -> float:
-        """Primal minus dual over S = max(|primal|, |dual|, 1e-4 P(0)), float64."""
+        """|primal - dual| over S = max(|primal|, |dual|, 1e-4 P(0)), float64."""
         return relative_gap(*self._values, self.problem.scale)
 
     @property
@@ -609,7 +609,10 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
 
 
 def relative_gap(primal: float, dual: float, scale: float) -> float:
-    """Return (primal - dual) / S with S = max(|primal|, |dual|, 1e-4 P(0)).
+    """Return |primal - dual| / S with S = max(|primal|, |dual|, 1e-4 P(0)).
+
+    A dual value above the primal one is rounding error, by weak duality, and counts as
+    gap: float64 resolves the optimum to no smaller one.
 
     Parameters
     ----------
@@ -623,8 +626,8 @@ def relative_gap(primal: float, dual: float, scale: float) -> float:
     Returns
     -------
     float
-        Relative gap, at least 0; 0 for equal values, inf if a value is not finite.
+        Relative gap; 0 for equal values, inf if a value is not finite.
     """
     if not (np.isfinite(primal) and np.isfinite(dual)):
         return float("inf")
-    return 0.0 if primal == dual else max(primal - dual, 0.0) / relative_size(scale, primal, dual)
+    return 0.0 if primal == dual else abs(primal - dual) / relative_size(scale, primal, dual)

@@ -160,16 +160,27 @@ def _moves(
         if not out.any():
             return first, move, spent
         if spent == most or np.count_nonzero(inside & ~out) <= balanced or out_of_time():
-            return first, _room(move, low, high) * move, spent
+            return first, _up_to_bound(move, low, high), spent
         move = np.where(out, np.clip(move, low, high), move)
         inside &= ~out
 
 
-def _room(d: Array, low: Array, high: Array) -> float:
-    """Return the maximal step, at most 1, with step d within low .. high."""
+def _room(d: Array, low: Array, high: Array) -> Array:
+    """Return each row's maximal step along d within low .. high, inf where d is 0."""
     room = np.full(len(d), np.inf)
     np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
-    return min(1.0, float(room.min()))
+    return room
+
+
+def _up_to_bound(d: Array, low: Array, high: Array) -> Array:
+    """Return the longest multiple of d, at most d itself, within low .. high.
+
+    The rows that stop it end exactly at their bounds: a rounding error short of one, a
+    row would stop the next step at once.
+    """
+    room = _room(d, low, high)
+    step = min(1.0, float(room.min()))
+    return np.where(room <= step, np.where(d > 0, high, low), step * d)
 
 
 def _best_step(H: NDArray[Any], g: Array, d: Array) -> float:
@@ -189,8 +200,8 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
     The step doubles while the objective improves; rows stay at the bounds that they
     reach.
     """
-    step = _room(d, low, high)
-    best = step * d
+    step = min(1.0, float(_room(d, low, high).min()))
+    best = _up_to_bound(d, low, high)
     value = float(g @ best - best @ (H @ best) / 2)
     while step < 1.0:
         step *= 2.0

@@ -270,3 +270,13 @@ def test_slow_progress_ends_a_run_with_a_successor_and_no_other() -> None:
         assert judge.reason.startswith("slow progress in 100 checks") is has_successor
     judge = ConvergenceMonitor("any", problem, Limits(has_successor=True), 1000)
     assert not any(judge.weigh(problem.origin, 1.0, 1.0 - 0.99**k, k) for k in range(500))
+
+
+def test_dual_value_above_the_primal_one_is_no_gap_of_zero() -> None:
+    """Sums over swept pairs lost digits, and a solver took their excess for an optimum."""
+    problem = PROBLEMS["svm.soft linear"]
+    monitor = ConvergenceMonitor("huber", problem, Limits(1e-6), 100)
+    point = solve(problem, "smo").point
+    value = problem.values(point)[0]
+    assert not monitor.weigh(point, value, value + 1e-3 * value, 1)
+    assert monitor.gap > 9e-4

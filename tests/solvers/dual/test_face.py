@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.solvers.dual.newton_on_face import _best_step, maximise_on_face
@@ -13,6 +13,7 @@ from optima import cpu_limit
 
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
+@example(5040)
 def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) -> None:
     """The end is within the bounds, keeps 1'x, and does not decrease the objective.
 
