@@ -1,9 +1,10 @@
-"""Completed points: a point with a function or multipliers only gets the other part.
+"""Completion of a point: f from its multipliers, or multipliers from its f.
 
-The variables of a formulation are a function or multipliers. Multipliers are completed
-by the function f = A'alpha, a function is completed by `recover_multipliers`, and both
+The variables of a formulation are those of a function f, or multipliers alpha.
+Multipliers are completed by f = A'alpha, a function by `recover_multipliers`, and both
 by the best b and the minimal slacks. The variables of every formulation of a family can
-then be read off one canonical point. Every quantity is computed once, at its first use.
+then be computed from one canonical point. Every quantity is computed once, at its first
+use.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class CompletedPoint(ABC):
 
     @property
     def both_sides(self) -> CanonicalPoint:
-        """The point; multipliers missing from it are those recovered from its f."""
+        """The point, with multipliers recovered from its f if it has none."""
         return self.point if self.derived is None else self.point.with_multipliers(self.derived)
 
     @property
@@ -45,19 +46,19 @@ class CompletedPoint(ABC):
     @property
     @abstractmethod
     def of_multipliers(self) -> CompletedPoint | None:
-        """The point that the multipliers define without the function.
+        """The point that the multipliers alone define.
 
-        None if there are none, and for a linear program.
+        None if there are no multipliers, and for a linear program.
         """
 
     @property
     @abstractmethod
     def quadratic_error(self) -> float:
-        """Maximum error of 1/2 beta'K beta as published or declared, in units of the objective."""
+        """Maximum error of 1/2 beta'K beta in published formulas and in declarations."""
 
 
 class Completion(CompletedPoint):
-    """Canonical point of a margin problem, with the quantities of a formulation's variables.
+    """Canonical point of a margin problem, with the variables that formulations may have.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class Completion(CompletedPoint):
 
     @cached_property
     def w(self) -> Array:
-        """f in the problem's features, (q,) or (r,)."""
+        """f as w in the problem's features, (q,) or (r,)."""
         if self.point.w is not None:
             return self.point.w
         return np.asarray(self.problem.features().T @ self.beta)
@@ -151,8 +152,8 @@ class Completion(CompletedPoint):
     def quadratic_error(self) -> float:
         """Maximum error of 1/2 beta'K beta, for the point's own beta and for beta = A'alpha.
 
-        The published formula has the entries of K, which are rounded. The declaration has
-        features L, which omit K - L L'. That moves the optimum by at most
+        The published formula uses the entries of K, which are rounded. The declaration
+        uses features L, and omits K - L L'. This moves the optimum by at most
         1/2 beta'(K - L L')beta, at the multipliers of the true or of the declared problem.
         """
         alpha, gram, lost = self._multipliers, self.problem.gram, self.problem.features_error
@@ -239,7 +240,7 @@ def complete(problem: OneNormProblem, given: Any) -> OneNormCompletion: ...
 def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     """Complete a point: w, beta, f, b, the minimal slacks, and multipliers recovered from f.
 
-    Multipliers of the point itself are kept.
+    Multipliers that the point has are unchanged.
 
     >>> from equimargin.formulations import classification, complete, interval
     >>> problem = classification([[0.0], [2.0]], [-1, 1])
@@ -261,8 +262,8 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     Returns
     -------
     Completion or OneNormCompletion
-        `.point` is the canonical point as passed, `.both_sides` that with `.derived`
-        multipliers.
+        `.point` is the canonical point as passed; `.both_sides` also has the `.derived`
+        multipliers if it has none.
 
     Raises
     ------
@@ -272,7 +273,7 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
 
     References
     ----------
-    The stationarity conditions of T (23)-(28), K (3.13), for the multipliers.
+    Documents T (23)-(28) and K (3.13), the stationarity conditions, for the multipliers.
     """
     point = (
         problem.own_point(given)

@@ -23,7 +23,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
 LARGEST_VALUE_ERROR = 1e-11
-"""Maximum error of f over the largest |t_r|; above it extended precision is used."""
+"""Maximum error of f relative to the largest |t_r|; above it extended precision is used."""
 LARGEST_WEIGHT_ERROR = 1e-10
 """Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
 
@@ -56,8 +56,9 @@ def evaluate(
     point : Point
         Point with w or beta.
     rough : float
-        Error of f, over the largest |t_r|, above which f is computed in extended precision.
-        For 0 it always is, if the platform has an extended precision that is fast enough.
+        Error of f, relative to the largest |t_r|, above which extended precision is
+        used. If 0, extended precision is always used, provided that the platform has a
+        fast one.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def kernel_product(
     v : ndarray of shape (m,)
         Coefficients of the points.
     rough : float
-        Maximum error, over the largest |t_r|.
+        Maximum error, relative to the largest |t_r|.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
 
 @np.errstate(all="ignore")
 def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = None) -> float:
-    """Return u C max K_ii over the largest |t_r|, u the unit roundoff.
+    """Return u C max K_ii divided by the largest |t_r|, u being the unit roundoff.
 
     No solver in float64 computes f = K beta with |beta_i| up to C more accurately.
 

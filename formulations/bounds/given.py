@@ -1,6 +1,7 @@
 """Points as passed by users: an array, an array and a bias, or named parts.
 
-Each becomes a canonical point, or raises an error.
+Each becomes a canonical point, of w or beta, b and alpha (`problem/point.py`), or raises
+an error.
 
     w             an array (d,)           f(x) = w.x of a linear kernel; if the bias is
                                           penalised, (d + 1,): the last entry is the bias
@@ -30,9 +31,10 @@ from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, 
 P = TypeVar("P", Point, OneNormPoint)
 
 OUTSIDE_THE_SPACE = 1e-6
-"""Maximum |f_i - nearest_i| over the larger of all |f_i| and |t_r|, without a unit.
+"""Maximum |f_i - g_i| relative to the largest |f_i| or |t_r|.
 
-Values further from every function of the kernel's space raise an error.
+g is the function of the kernel's space closest to the values f. Larger distances raise
+an error.
 """
 
 
@@ -132,7 +134,7 @@ def _with_penalised_bias(problem: MarginProblem, parts: dict[str, Any]) -> dict[
 
 
 def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
-    """Return the point whose function has these values at the points, and the smallest norm."""
+    """Return the point whose function has these values, with the smallest norm."""
     f = check_reals(values, "f")
     if f.shape != (problem.m,):
         raise ValueError(

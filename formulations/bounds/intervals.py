@@ -1,16 +1,17 @@
 """Proven intervals: rigorous lower and upper bounds on an optimum, from one point.
 
-Weak duality gives both sides: L(alpha) <= optimum <= U(f, b) for every feasible alpha
+Weak duality gives both bounds: L(alpha) <= optimum <= U(f, b) for every feasible alpha
 and every (f, b). The point is first repaired, so that it is exactly feasible. Every
 operation is then rounded outward, and every sum carries an a-priori bound on its
-rounding and underflow (`numeric/rounding.py`; rounding modes are not used). The entries
-of K carry the kernel's own bound. The interval therefore holds for the mathematical
+rounding and underflow (`numeric/rounding.py`; rounding modes are not used). The kernel
+bounds the rounding of the entries of K. The interval therefore holds for the mathematical
 kernel at the given floats, and for the exact costs C x weight. A bound that overflows
 is infinite, which is always true.
 
 An interval belongs to a problem and a point, not to a solver. The point of a wrong
-formulation has a true interval, too. The sums with every rounding inverted give the
-inner interval: the minimum distance of the point from the optimum.
+formulation has a valid interval, too. The sums with every rounding inverted give the
+inner interval [lower, upper]: in exact arithmetic L(alpha) <= lower and upper <=
+U(f, b), so that it bounds the point's distance from the optimum from below.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ from equimargin.formulations.rows.pair_multipliers import (
 from equimargin.formulations.rows.pair_slacks import PairSlacks
 
 SIZE_FLOOR = 1e-4
-"""Minimum share of P(0) that divides relative figures.
+"""Minimum divisor of relative figures, as a share of P(0).
 
 An optimum far below P(0) is 0 within a user's tolerance.
 """
@@ -85,14 +86,14 @@ INWARD = -1.0
 def relative_size(at_0: float, *values: float) -> float:
     """Return S = max(|value|, ..., 1e-4 P(0)), the divisor of relative figures.
 
-    The maximum is over the finite ones; S is 0 if there is none.
+    The maximum is over the finite numbers; S is 0 if there is none.
 
     Parameters
     ----------
     at_0 : float
         P(0), the primal value at f = 0.
     *values : float
-        Reference values of a figure, such as both sides of an interval.
+        Reference values of a figure, such as both bounds of an interval.
 
     Returns
     -------
@@ -135,7 +136,7 @@ class Interval:
 
     @property
     def relative_width(self) -> float:
-        """(upper - lower) / S; 0 where they are equal, inf where a side is missing."""
+        """(upper - lower) / S; 0 where they are equal, inf if a bound is infinite."""
         if self.lower == self.upper:
             return 0.0
         return (self.upper - self.lower) / self.size
@@ -151,7 +152,7 @@ class Interval:
         Returns
         -------
         Interval
-            Interval that both prove.
+            Interval that follows from both.
         """
         return Interval(
             max(self.lower, other.lower),
@@ -240,7 +241,7 @@ def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Inte
 def _upper(
     problem: MarginProblem, point: Point, way: float, rough: float = LARGEST_VALUE_ERROR
 ) -> float:
-    """Return U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded one way.
+    """Return U(f, b) = 1/2 |f|^2 + sum_r c_r loss(u_r), every term rounded outward or inward.
 
     Hard rows are satisfied by repair. See `evaluate` for rough.
     """
@@ -262,7 +263,7 @@ def _upper(
     if rough > 0.0 and _extended(problem) and _is_rough(problem, evaluation, b, most):
         return _upper(problem, point, way, 0.0)
     repaired = _met(problem, point, most, b) if violated else None
-    # Inward the point may satisfy its hard rows without repair.
+    # In exact arithmetic the point may satisfy its hard rows without repair.
     return value if repaired is None else float(np.minimum(value, _upper(problem, repaired, way)))
 
 
@@ -276,8 +277,8 @@ def _swept_upper(
     """Return U by sweeps over implicit pairs.
 
     U is taken at the smallest multiple of f that satisfies all hard pairs; it is inf if
-    none does. Inward the multiple is only known to be at least `factor`, and the soft pairs
-    count nothing where it is not 1.
+    none does. Rounded inward, the multiple is only known to be at least `factor`, and the
+    soft pairs count as 0 unless it is certainly 1.
     """
     costs, error = _costs(problem, way), max_or_inf(at.f_error)
     hard = np.isinf(_costs(problem, INWARD))
@@ -338,7 +339,7 @@ def _extended(problem: MarginProblem) -> bool:
 
 
 def _half_norm2(at: Evaluation, way: float) -> float:
-    """Return 1/2 |f|^2, rounded one way."""
+    """Return 1/2 |f|^2, rounded up or down."""
     return float(
         np.maximum(
             multiply_rounded(0.5, add_rounded(at.norm2, way * at.norm2_error, way), way), 0.0
@@ -347,12 +348,12 @@ def _half_norm2(at: Evaluation, way: float) -> float:
 
 
 def _losses(problem: MarginProblem, u: Array, way: float) -> float:
-    """Return sum_r c_r loss(u_r), rounded one way."""
+    """Return sum_r c_r loss(u_r), rounded up or down."""
     return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
 
 def _costs(problem: MarginProblem, way: float) -> Array:
-    """Return c of every group, (groups,), rounded one way."""
+    """Return c of every group, (groups,), rounded up or down."""
     least, most = problem.group_costs_within
     return most if way > 0 else least
 
@@ -377,8 +378,8 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
 def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
     """Return U at the smallest multiple of (f, b) satisfying all hard rows, with t = 1.
 
-    U is inf if no multiple does. Outward the multiple is a float that is large enough;
-    inward it is only known to lie between two floats.
+    U is inf if no multiple does. Rounded outward, the multiple is a float that is large
+    enough; rounded inward, it is only known to lie between two floats.
     """
     hard, t = _hard(problem), problem.rows.t
     # Margins t_r - u_r, rounded down in the outward direction and up in the inward one.
@@ -404,14 +405,14 @@ def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float
 def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | None:
     """Return (1 - theta) (f, b) + theta (f0, b0) with all hard rows certainly satisfied.
 
-    (f0, b0) lies strictly inside the tube; theta is barely large enough.
+    (f0, b0) lies strictly inside the tube; theta is close to the smallest that suffices.
 
     Parameters
     ----------
     point : Point
         Point with the coefficients of f.
     u : ndarray of shape (p,)
-        Upper bounds of its u_r, above 0 on a hard row.
+        Upper bounds of its u_r, above 0 on some hard row.
     b : float
         Its bias.
 
@@ -438,7 +439,7 @@ def _met(problem: MarginProblem, point: Point, u: Array, b: float) -> Point | No
             _needed(problem, evaluate(problem, blend), float(blend.b or 0.0), OUTWARD)[hard] > 0
         ).any():
             return blend
-        # It is too small if rounding of b or of large coefficients dominates.
+        # theta is too small if rounding of b or of large coefficients dominates.
         theta *= 16.0
     return inside
 
@@ -452,7 +453,7 @@ def _blended(problem: MarginProblem, point: Point, inside: Point, theta: float) 
 
 
 def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -> float:
-    """Return L(alpha) at exactly feasible multipliers, every term rounded one way.
+    """Return L(alpha) at exactly feasible multipliers, every term rounded outward or inward.
 
     L(alpha) = t'alpha - 1/2 |A'alpha|_K^2 - sum c phi*(alpha / c)
     """
@@ -511,7 +512,7 @@ def _multiples(
     gain : float
         A lower bound of t'shape, above 0.
     own : float
-        The given multiple, which is not exceeded if a row is soft.
+        Multiple of the given multipliers, which is not exceeded if a row is soft.
     """
     norm2 = 2 * _half_norm2_above(problem, problem.rows.rdot(shape), OUTWARD)
     # Along a ray norm2 is 0; the cap keeps the multiple finite.
@@ -526,7 +527,7 @@ def _power_of_two(x: float) -> float:
 
 
 def dual_value(problem: MarginProblem, multipliers: Multipliers, way: float) -> float:
-    """Return L of feasible multipliers without repair, every term rounded one way.
+    """Return L of feasible multipliers without repair, every term rounded outward or inward.
 
     Parameters
     ----------
@@ -580,7 +581,7 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float) -> float:
-    """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded one way.
+    """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded outward or inward.
 
     The best b is taken if b is missing or not finite.
     """
@@ -604,7 +605,7 @@ def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
-    """Return 1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, rounded one way.
+    """Return 1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, rounded outward or inward.
 
     B'u <= 1 is satisfied by dividing by max(1, max B'u).
     """

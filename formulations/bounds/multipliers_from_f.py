@@ -1,6 +1,6 @@
 """Multipliers from a function, for published formulations without multipliers.
 
-These formulations are K (3.12), (3.13), (3.14), (3.15).
+These formulations are (3.12)-(3.15) of Kuo, Lee and Lin (2014), for instance.
 
 At the optimum alpha_r = c_r loss'(u_r) if the loss has a derivative there. The squared
 hinge and the huberised hinge have one everywhere. For the hinge alpha_r = c_r where
@@ -9,8 +9,8 @@ margin, u_r = 0, are those that reproduce f,
 
     min over 0 <= alpha_M <= c_M   | f - A'alpha |_K,   S'alpha = 0.
 
-These multipliers may narrow the interval of a family. They are never used to judge the
-answer with the f from which they come, because an f that is almost optimal can give
+These multipliers may narrow the interval of a family. The answer whose f they come from
+is never judged by them, because an f that is almost optimal can give
 multipliers that are far from optimal.
 """
 
@@ -56,8 +56,8 @@ def recover_multipliers(problem: MarginProblem, point: Point) -> Array | None:
 
     References
     ----------
-    The stationarity conditions of T (23)-(28), K (3.13); proofs/catalogue.md, "Multipliers
-    made from a function".
+    Documents T (23)-(28) and K (3.13), the stationarity conditions;
+    proofs/catalogue.md, "Multipliers made from a function".
     """
     if problem.p > LISTED_PAIRS:
         return None

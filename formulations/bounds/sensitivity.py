@@ -58,7 +58,7 @@ def sensitivity(ball: Stability) -> Sensitivity:
     Parameters
     ----------
     ball : Stability
-        Ball of eps = 0, or larger.
+        Ball around all optimal functions, of any eps.
 
     Returns
     -------

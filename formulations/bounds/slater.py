@@ -1,13 +1,13 @@
 """Strictly feasible point of the hard tube (Slater's condition).
 
-Answers that violate the tube by a rounding error are moved towards it.
+Points that violate the tube by a rounding error are moved towards this point.
 
     min over (w, b, tau)   tau   s.t.   |y_i - w.phi_i - b| <= tau
 
     strictly feasible iff tau < epsilon
 
-Least squares is tried first. It lies well inside the tube if the features span the
-targets. Otherwise the linear program decides.
+Least squares is tried first, and taken if its residuals are below epsilon / 2, as they
+are if the features span the targets. Otherwise the linear program decides.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_slater_point(problem: MarginProblem) -> Point | None:
 
     References
     ----------
-    T (57)-(59), the feasibility of the hard tube.
+    Document T (57)-(59), the feasibility of the hard tube.
     """
     if not isinstance(problem.rows, Tube):
         return None

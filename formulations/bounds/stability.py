@@ -11,10 +11,10 @@ therefore
     |f - f*|_K <= sqrt(2 eps)    for every f within eps of the optimum at its best bias
 
 so that all these f lie in one ball around f_alpha, and |f(x) - f_alpha(x)| <= radius
-sqrt(k(x, x)). Every breakpoint of the losses, as functions of the bias, moves by no
-more than the slack of its row. The best bias grows with every breakpoint. It therefore
-lies between the best bias of the lowered breakpoints and that of the raised ones. All
-bounds are rounded outward.
+sqrt(k(x, x)). Within the ball the breakpoint of a row's loss, as a function of the
+bias, moves by no more than the row's slack. The best bias increases with every
+breakpoint. It therefore lies between the best bias of the lowered breakpoints and that
+of the raised ones. All bounds are rounded outward.
 
 References
 ----------
@@ -213,8 +213,8 @@ class Stability:
     def counts(self) -> tuple[int, int]:
         """Count the rows with alpha_r = 0, and those violated, at every optimum.
 
-        The counts are those of `rows`, or smaller. Implicit pairs are counted by sweeps;
-        their slacks get one bound, from the farthest points.
+        The counts are those of `rows`, or smaller. Implicit pairs are counted by sweeps,
+        with one bound on the change of all slacks, that of the farthest points.
         """
         rows = self.problem.rows
         if not isinstance(rows, LabelledPairs) or not self.problem.swept:
@@ -246,7 +246,7 @@ class Stability:
         )
 
     def _values(self, X: Any) -> tuple[Array, Array]:
-        """Return f_alpha at points and the maximum difference of any f there, (n,)."""
+        """Return f_alpha at points, and its maximum distance from f of the ball, (n,)."""
         problem = self.problem
         kernel, Z = problem.kernel, problem.explicit
         if X is None:
@@ -358,7 +358,7 @@ def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
 
 
 def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
-    """Bound every best threshold of these rows."""
+    """Bound every best b of the active rows of one threshold, for every f of the ball."""
     problem = ball.problem
     f, error = kernel_product(problem, ball._middle)
     rows = problem.rows
@@ -486,7 +486,7 @@ def _norms(problem: MarginProblem) -> Array:
 
 
 def _farthest(problem: MarginProblem) -> float:
-    """Return an upper bound of the distance of every point from one common place.
+    """Return an upper bound of the distance of every point from a common centre.
 
     Two points are at most twice this distance apart.
     """

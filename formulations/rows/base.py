@@ -1,6 +1,7 @@
 """Rows of a margin problem: operator A, cost groups, sums of losses, and multipliers.
 
-The slack of row r at (f, b) is
+Row r has a target t_r, a cost c_r and a row of S, by which the bias b or the thresholds
+b enter. Its slack at (f, b) is
 
     u_r = t_r - (A f)_r - (S b)_r
 
@@ -10,8 +11,8 @@ and the dual value of multipliers alpha is
                - sum_r alpha_r^2 / (2 slope c_r) + width sum_r alpha_r
 
 slope and width are those of the loss (`loss.py`). Classification, epsilon-SVR, ranking
-and ordinal regression differ only in A, t and S. With one threshold S is s = A 1, so
-that a bias b is a constant that is added to f. With a smooth loss phi and g = f + b, an
+and ordinal regression differ only in A, t and S. With one threshold S is s = A 1: a
+bias b is a constant added to f. With a smooth loss phi and g = f + b, an
 optimiser needs three quantities of the rows (`slacks.py`): the loss, its gradient in g,
 and its Hessian.
 
@@ -46,8 +47,8 @@ from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 class Operator(ABC):
     """Row operator A (p, m), with targets t (p,) and bias signs s (p,) in {-1, 0, +1}.
 
-    Each row has one threshold at most. S (p, T) is therefore stored as s and k: s_r is
-    in the column k_r.
+    Each row has one threshold at most. S (p, T) is therefore stored as s and k: its
+    row r is s_r in column k_r, and 0 elsewhere.
     """
 
     m: int
@@ -174,7 +175,7 @@ class Operator(ABC):
         return float(np.abs(self.t).max(initial=0.0)) or 1.0
 
     def bounded_targets(self, way: float) -> Array:
-        """Return bounds of t; t itself if no target is rounded.
+        """Return bounds on the exact targets; t itself if its entries are exact.
 
         Parameters
         ----------
@@ -184,12 +185,12 @@ class Operator(ABC):
         Returns
         -------
         ndarray of shape (p,)
-            Bounds of the exact targets.
+            Bounds.
         """
         return self.t
 
     def spaced(self, stride: int) -> Index:
-        """Return evenly chosen points that represent all rows.
+        """Return a subsample of evenly spaced points, or of whole queries.
 
         Parameters
         ----------
@@ -242,7 +243,7 @@ class Operator(ABC):
         return Z.rdot(self.combined(D * self.dot(Z @ v)))
 
     def points_of_rows(self, D: Array) -> float:
-        """Return the sum of D_r over all rows r and all points in r.
+        """Return sum_r D_r n_r, n_r being the number of points that row r uses.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class Operator(ABC):
         D : ndarray of shape (p,), or Curvature
             Array, or an implicit diagonal, which is returned as is.
         """
-        # A test for an abstract class would take longer.
+        # `isinstance` of an abstract class would take longer.
         return RowCurvature(self, D) if isinstance(D, np.ndarray) else D
 
     def gram_weighted(self, Z: Explicit, D: Array | Curvature, single: bool = False) -> Array:
@@ -318,7 +319,7 @@ class Operator(ABC):
         return self.curvature(D).hess_vec(v)
 
     def weight(self, D: Array | Curvature) -> float:
-        """Return the sum of D_r over all rows r and all points in r.
+        """Return sum_r D_r n_r, n_r being the number of points that row r uses.
 
         Parameters
         ----------
@@ -358,8 +359,8 @@ class RowCurvature(Curvature):
 class RowGroups(ABC):
     """Groups of rows of equal cost.
 
-    A group consists of the pairs of a query, or of the rows of a point with a relevance
-    grade; otherwise every row is a group.
+    A group consists of the pairs of a query in ranking, or of the rows of a point in
+    ordinal regression; otherwise every row is a group.
     """
 
     p: int
@@ -549,8 +550,8 @@ class Rows(GroupedRows):
         alpha : array-like of shape (p,), or Multipliers
             Array, or an object, which is returned as is.
         """
-        # ndarray is tested first: a test for an abstract class takes longer than some
-        # products.
+        # ndarray is tested first: `isinstance` of an abstract class takes more time than
+        # some products.
         if isinstance(alpha, np.ndarray):
             return RowMultipliers(self, alpha)
         return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
@@ -609,7 +610,7 @@ class Rows(GroupedRows):
         b : float or ndarray of shape (T,)
             Bias, or one threshold per column of S.
         signed : bool
-            True if the bias counts.
+            True to include the bias b.
         """
         u = self.t - self.dot(f)
         if signed:
@@ -656,7 +657,7 @@ class Rows(GroupedRows):
         return RowSlacks(self.dot, self.slack(g), self.spread(costs))
 
     def mixed(self, mu: Array, subsets: Sequence[Any], costs: Array) -> Any:
-        """Return alpha_r = c_r times the sum of mu_k over the subsets k with row r.
+        """Return alpha_r = c_r times the sum of mu_k over the subsets k of row r.
 
         These multipliers are feasible for the hinge if mu >= 0 sums to 1 at most.
 

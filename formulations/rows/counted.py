@@ -41,12 +41,12 @@ A smaller subsample consists of some of the queries, with all their points.
 WIDEST_THRESHOLD = 8.0
 """Maximum threshold tau for margins f_i - f_j < tau, in units of f.
 
-The grid of f is chosen so that no sum up to it overflows.
+The grid of f is chosen so that no sum over such pairs overflows.
 """
 LEVELS_IN_CACHE = 1_000_000
-"""Maximum levels of a query for sums in a single tree.
+"""Maximum levels of a query for sums in a single Fenwick tree.
 
-With four times as many levels a tree takes twice as long as blocks of levels.
+With four times as many levels such a tree takes twice as long as blocks of levels.
 """
 BELOW_ALL_PAIRS = -(2**62)
 """Threshold below all margins, in units of the grid of f."""
@@ -69,15 +69,15 @@ class CountedPairs(Pairs):
     pairs_of : ndarray of int of shape (groups,)
         Number of pairs of every query.
     active : ndarray of int of shape (n,)
-        Points used by a pair, by query and level.
+        Points used by a pair, sorted by query and level.
     queries : ndarray of int of shape (k,)
         Queries that have pairs.
     starts : ndarray of int of shape (k + 1,)
         Index in `active` of the first point of each query.
     levels : ndarray of int of shape (k,)
-        Number of levels of each query.
+        Number of levels of each query: of different grades of its points.
     level : ndarray of int32 of shape (m,)
-        Level of every point in its query, from 0.
+        Rank of every point's grade among the grades of its query, from 0.
     place : ndarray of int of shape (m,)
         Index in `queries` of the point's query, -1 if it has no pairs.
     """
@@ -251,8 +251,8 @@ def make_empty_sums(points: int, queries: int) -> ThresholdSums:
 class PairSums:
     """Sums over all pairs at decision values f, which are sorted once.
 
-    f is rounded to a grid on which sums over a query's points are exact: relative to
-    the median of its query, in multiples of `unit`.
+    f minus the median of its query is rounded to a multiple of `unit`, so that sums
+    over a query's points are exact.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ class PairSums:
         return self._within[tau]
 
     def _sweep(self, tau: int, found: ThresholdSums) -> None:
-        """Sum over the pairs within tau, in one sweep or by blocks of levels."""
+        """Sum over the pairs of margin below tau, in one sweep or by blocks of levels."""
         points, levels = self.points, self.rows.levels
         if levels.max() <= LEVELS_IN_CACHE:
             within(points, tau, found)
@@ -375,7 +375,7 @@ class PairSums:
         return np.repeat(self.costs, np.diff(self.rows.starts))
 
     def at_costs(self, costs: Array) -> Self:
-        """Return the sums at other costs; f and the sums over it are shared.
+        """Return a copy with other costs, which shares f and the sums without costs.
 
         Parameters
         ----------
@@ -388,7 +388,7 @@ class PairSums:
         return sums
 
     def square_error(self, tau: int) -> float:
-        """Return a bound on the error of the sum of c u^2 within tau.
+        """Return a bound on the error of the sum of c u^2 at threshold tau.
 
         The sum is computed as tau sum u - sum z A'u, with compensated sums.
 

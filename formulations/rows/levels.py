@@ -1,4 +1,4 @@
-"""Rows of ordinal regression: every point is on its side of every threshold."""
+"""Rows of ordinal regression: one for every point and threshold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Levels(Rows):
     """Ordinal regression: s_ik (f(x_i) + b_k) >= 1 for point i and threshold k.
 
     The row of (i, k) is k m + i. s_ik is 1 if the level y_i is above k, and -1
-    otherwise. b_k is minus the threshold of the documents. The rows of a point are one
+    otherwise. b_k is minus the k-th threshold of the documents. The rows of a point are one
     group: they have one cost.
 
     Parameters

@@ -130,7 +130,7 @@ class Pairs(Rows):
 
     Attributes
     ----------
-    query :  of shape (m,)
+    query : ndarray of int of shape (m,), or None
         Queries of the labels from which the pairs come; None if the pairs were given
         explicitly.
     """
@@ -271,9 +271,9 @@ def signed_features(Z: Any, s: Array) -> Any:
 def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: Array) -> Array:
     """Return X' A' D A X, (d, d), for pairs in lexicographic order.
 
-    It is computed as X'diag(degree)X - M - M', where M sums x_i by (D_ij x_j)'.
-    Constants cancel. Points are therefore taken relative to one of them, whose size
-    could otherwise hide their differences in rounding error.
+    It is computed as X'diag(degree)X - M - M', where M is the sum of D_ij x_i x_j' over
+    the pairs. Constants cancel. Points are therefore taken relative to one of them: far
+    from 0, rounding could hide their differences.
 
     Parameters
     ----------

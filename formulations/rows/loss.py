@@ -202,7 +202,7 @@ class Loss:
         return np.asarray(_product(self.top, c, -1))
 
     def expanded(self, u: Array, c: Array) -> tuple[float, float, float, Array, Array]:
-        """Return the sum of a smooth loss, its conjugate, derivatives and the hinge.
+        """Return sums of a smooth loss, its conjugate and the hinge, and its derivatives.
 
         All are computed in one pass.
 
@@ -268,7 +268,7 @@ def _times(factor: float, x: Array) -> Array:
 
 
 def _product(factor: float, x: Array, way: float) -> Array:
-    """Return factor x rounded towards way inf, and x itself if the factor is 1."""
+    """Return factor x rounded towards way * inf; x itself if the factor is 1."""
     return x if factor == 1.0 else np.asarray(multiply_rounded(factor, x, way))
 
 
@@ -301,7 +301,7 @@ WITH_DELTA: Mapping[str, Callable[[float], Loss]] = {"huberised_hinge": huberise
 LOSS_NAMES = (*LOSS_OF_NAME, *WITH_DELTA)
 """Names of all losses."""
 MIN_DELTA, MAX_DELTA = 1e-100, 1e100
-"""Range of delta in which the slope and the products with it are floats."""
+"""Range of delta in which neither the slope nor a product with it overflows."""
 
 
 def make_loss(name: str, delta: float | None = None) -> Loss:

@@ -1,12 +1,12 @@
 """Implicit multipliers of pairs: of a smooth loss, of sets of pairs, and of few pairs.
 
 They have three forms: the derivative of a smooth loss at some f, feasible by
-construction; the multipliers (2.8) of Kuo, Lee and Lin, convex combinations of sets of
-violated pairs k; and nonzero multipliers of a few pairs, with which an active-set method
-ends.
+construction; the multipliers (2.8) of Kuo, Lee and Lin, convex combinations of the
+indicators of sets k of violated pairs; and nonzero multipliers of a few pairs, as an
+active-set method returns them.
 
     alpha_ij = c phi'(u_ij)
-    alpha_ij = c sum of mu_k over the sets k with the pair (i, j)
+    alpha_ij = c sum of mu_k over the sets k that contain (i, j)
     alpha_ij of a few pairs, 0 of all other pairs
 
 Their sums and A'alpha come from counts on a grid (`pair_sweeps.py`). Each has a bound
@@ -56,10 +56,10 @@ class ImplicitMultipliers(Multipliers):
 
     @abstractmethod
     def within_box(self, phi: Loss, costs: Array) -> ImplicitMultipliers:
-        """Return multipliers close to these that are feasible for either hinge.
+        """Return multipliers close to these that are feasible for the hinge or its square.
 
-        If a query's cost is infinite, all nonnegative multipliers are feasible; the
-        present ones, of a finite cost, are then unchanged.
+        If a query's cost is infinite, all nonnegative multipliers are feasible. Its
+        multipliers, computed at a finite cost, are then unchanged.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class ImplicitMultipliers(Multipliers):
 
     @abstractmethod
     def dual_bound(self, costs: Array | None, way: float) -> float:
-        """Return a bound of sum alpha [ - sum alpha^2 / (4 c) ].
+        """Return a bound of sum alpha, minus sum alpha^2 / (4 c) if costs are given.
 
         Parameters
         ----------
@@ -167,8 +167,8 @@ class PairMultipliers(ImplicitMultipliers):
     Attributes
     ----------
     high, low : int
-        Thresholds in units of the slacks' grid; low such that no multiplier exceeds c
-        top.
+        Thresholds 1 + width and high - top / slope of the margin, in units of the
+        slacks' grid; low is rounded up, so that no multiplier exceeds c top.
     """
 
     def __init__(self, slacks: PairSums, phi: Loss) -> None:
@@ -300,7 +300,7 @@ class PairSubset:
 
 
 class MixedMultipliers(ImplicitMultipliers):
-    """Multipliers alpha_ij = c times the sum of mu_k over the subsets k with the pair.
+    """Multipliers alpha_ij = c times the sum of mu_k over the subsets k of the pair.
 
     These are the multipliers (2.8) of Kuo, Lee and Lin, feasible for the hinge.
 
@@ -419,7 +419,7 @@ class FewMultipliers(ImplicitMultipliers):
         return self.few.touched
 
     def costs_of(self, costs: Array) -> Array:
-        """Return the cost c of each of the pairs.
+        """Return the cost c of each of the few pairs.
 
         Parameters
         ----------
@@ -489,5 +489,5 @@ class FewMultipliers(ImplicitMultipliers):
 
 
 def _finite(costs: Array, own: Array) -> Array:
-    """Replace infinite costs, (groups,), by the multipliers' internal costs."""
+    """Replace infinite costs, (groups,), by the multipliers' own finite ones."""
     return np.where(np.isinf(costs), own, costs)

@@ -43,23 +43,20 @@ from equimargin.formulations.rows.pair_sweeps import (
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
 POINTS_BY_BUCKETS = 20_000
-"""Average points per query above which a Hessian is formed by buckets.
+"""Average points per query from which a Hessian is approximated by buckets of levels.
 
-With more points a tree of vectors leaves the cache.
+With more points a Fenwick tree of vectors exceeds the cache.
 """
 
 BLAS_SPEED = 5.0
-"""Measured multiplications of a matrix product in the time of one feature and point.
+"""Measured multiplications of a matrix product per unit of time.
 
-That is the time that one feature of one point takes in the two products X v and X'v.
+The unit is the time that one feature of one point takes in X v and X'v together.
 """
 TREE_COLUMNS = 5.0
-"""Measured time of a feature in the tree of vectors, relative to X v and X'v."""
+"""Time of a feature in a Fenwick tree of vectors, in the unit of `BLAS_SPEED`."""
 SWEEP_COLUMNS = 20.0
-"""Measured time of a visit to a node of a tree of numbers, relative to X v and X'v.
-
-The unit is the time that one feature takes in the two products.
-"""
+"""Time of a visit to a node of a Fenwick tree of numbers, in the unit of `BLAS_SPEED`."""
 
 
 class PairSlacks(PairSums, Slacks):
@@ -149,17 +146,18 @@ class PairSlacks(PairSums, Slacks):
         return float(np.maximum(round_toward(value, way), 0.0))
 
     def _near(self, steps: int) -> bool:
-        """Return True if errors of `steps` units in u change less than rounding does.
+        """Return True if errors of `steps` units in u are below rounding error.
 
-        Both change the sum of c u^2; every u has such an error.
+        Compared are the sum of c delta^2 over all pairs, delta being this error of u,
+        and the bound on the rounding of the sum of c u^2.
         """
         every = self.costs @ self.rows.pairs_of[self.rows.queries]
         return bool((steps * self.unit) ** 2 * every <= self.square_error(self.on_grid(1.0)))
 
     def _squares_near(self, steps: int, way: float) -> float:
-        """Return a bound of the sum of c (u)_+^2, u with errors up to `steps` units.
+        """Return a bound of the sum of c (u)_+^2 for errors of u up to `steps` units.
 
-        It uses the sums at threshold 1, and needs no other sweep:
+        Only the sums at threshold 1 are used:
 
             |(u + delta)_+^2 - (u)_+^2| <= 2 |delta| (u)_+ + delta^2
         """
@@ -232,7 +230,7 @@ class PairCurvature(Curvature):
     def gram(self, Z: Explicit, single: bool = False) -> Array:
         """Return Z' A' D A Z.
 
-        It is approximate if queries have POINTS_BY_BUCKETS points or more.
+        It is approximate if queries have POINTS_BY_BUCKETS points or more on average.
 
         Parameters
         ----------

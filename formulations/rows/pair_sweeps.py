@@ -8,10 +8,10 @@ a second sweep does so for the points i that belong to every j. z and tau are in
 in a unit so large that no sum overflows. Counts and sums are therefore exact, even
 where values tie.
 
-A tree of very many levels leaves the cache. Levels are then put into blocks of
-neighbours: one sweep takes the pairs of two blocks, with a block as a level, and
-another those within a block, as if every block were a separate query. Both trees have
-the size of a square root of the levels.
+A tree of very many levels exceeds the cache. Neighbouring levels are then grouped in
+blocks. One sweep sums over the pairs of different blocks, as if every block were a
+level; another sums over the pairs within blocks, as if every block were a query. The
+size of both trees is about the square root of the number of levels.
 
 References
 ----------
@@ -142,7 +142,7 @@ def least_margins(
     Parameters
     ----------
     points : ndarray of int of shape (n,)
-        Points of all queries, by query and level.
+        Points of all queries, sorted by query and level.
     level : ndarray of int of shape (m,)
         Level of every point.
     starts : ndarray of int of shape (queries + 1,)
@@ -300,7 +300,8 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
             number += c
             all_u, lost = _added(all_u, lost, np.float64(u))
         T[: k + 1] = 0
-        # Ascending z: T holds those of points i, by reversed level, for every j.
+        # Ascending z: T holds count and sum of z by reversed level, over points with z_i
+        # < z_j + tau.
         p, squares, lost = a, 0.0, 0.0
         for t in range(a, b):
             while p < b and z[p] - tau < z[t]:
@@ -329,7 +330,7 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
 
 @jit
 def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
-    """Fill `starts`, which is 0 initially, and `place`.
+    """Fill `starts`, which must be 0, and `place` of the blocks.
 
     Parameters
     ----------
@@ -360,7 +361,7 @@ def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
 
 @jit
 def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoints) -> None:
-    """Split the points into a coarse problem, a block a level, and those of the blocks.
+    """Split the points into a problem with blocks as levels and a problem per block.
 
     Parameters
     ----------
@@ -458,7 +459,7 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
                 taken -= 1
             Lv[t] -= _sum(T, np.int64(level[t]))
         T[: k + 1] = 0.0
-        # T holds those of the preferred points, by reversed level.
+        # T holds the sums of v over the preferred points, by reversed level.
         p = taken = a
         for t in range(a, b):
             while p < b and z[p] - high < z[t]:
@@ -483,7 +484,7 @@ def laplacian_gram(
         X'diag(degree)X - M - M',    M = sum_i x_i m_i'
 
     L maps constants to 0. The points of a query are therefore taken relative to its
-    first one, whose size could otherwise hide their differences in rounding error.
+    first one: far from 0, rounding could hide their differences.
 
     Parameters
     ----------
@@ -550,11 +551,12 @@ def laplacian_gram(
 def laplacian_gram_by_buckets(
     X: Array, centre: Array, order: Index, costs: Array, graph: PairGraph, A: Array, S: Array
 ) -> Array:
-    """Approximate `laplacian_gram` with buckets of levels and groups of neighbouring z.
+    """Approximate `laplacian_gram` with buckets of levels and groups of near values z.
 
-    Rows of neighbouring z are compared at their middle. About 1 / LEVEL_BUCKETS +
-    (GATHERED_ROWS / n)^2 of all pairs are counted wrongly. The approximate L does not
-    map constants to 0, so that X is taken relative to its centre.
+    z is a decision value in units of the grid. The thresholds are applied to the middle
+    z of a group, for all its points. About 1 / LEVEL_BUCKETS + (GATHERED_ROWS / n)^2 of
+    all pairs are counted wrongly. The approximate L does not map constants to 0, so that
+    X is taken relative to its centre.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
     u(t) = u - t A h
     d/dt sum_r c_r phi(u_r(t)) = -h'A'alpha,    alpha_r = c_r phi'(u_r)
 
-An optimiser needs this at decision values g = f + b. For explicit rows alpha and D are
+An optimiser needs these at decision values g = f + b. For explicit rows alpha and D are
 arrays with one number per row. For implicit pairs they are objects
 (`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`, `hess_vec` and
 `gram_weighted` accept in place of arrays.
@@ -79,7 +79,7 @@ class Curvature(ABC):
 
     @abstractmethod
     def weight(self) -> float:
-        """Return the sum of D_r over all rows r and all points in r."""
+        """Return sum_r D_r n_r, n_r being the number of points that row r uses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,9 +244,9 @@ class _RowLine(Line):
 def _slopes(
     u: Array, a: Array, c: Array, t: float, slope: float, top: float
 ) -> tuple[float, float]:
-    """Return both derivatives of sum_r c_r phi(u_r - t a_r).
+    """Return the derivatives in t, first and second, of sum_r c_r phi(u_r - t a_r).
 
-    The derivatives are in t; u includes the width of phi.
+    u includes the width of phi.
     """
     d1, d2 = 0.0, 0.0
     for r in range(u.size):
