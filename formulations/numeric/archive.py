@@ -1,6 +1,6 @@
 """Safe reader of NPZ archives from untrusted sources.
 
-It rejects pickles, and uses no more memory than the file can fill.
+It rejects pickles, and uses no more memory than the file's bytes can expand to fill.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arguments import format_error, format_value
 
 MOST_INFLATED = 1032
-"""Maximum inflation factor of a ZIP file: deflate packs no tighter.
+"""Maximum ratio of original to compressed size, the limit of deflate.
 
-An archive that claims more has parts that overlap.
+An archive that declares more has overlapping parts.
 """
 LARGEST_CONTENT = 2**32
 """Maximum total size of an archive's arrays, in bytes.
@@ -44,8 +44,8 @@ class Archive(Mapping[str, NDArray[Any]]):
     Raises
     ------
     ValueError
-        If it is no ZIP archive, or one that claims more than its bytes can hold; from
-        an item, if an array is damaged or needs pickles.
+        If the content is no ZIP archive, or declares more than its bytes can hold; on
+        access to an array that is damaged or pickled.
     """
 
     def __init__(self, content: bytes) -> None:

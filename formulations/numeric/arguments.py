@@ -77,7 +77,7 @@ def positive_finite(value: object, name: str) -> float:
 
 
 def optional_limit(value: object, name: str) -> float | None:
-    """Return a time limit as a float, or None for none.
+    """Return a time limit as a float, or None if there is none.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def is_number(value: object) -> bool:
     """Return True if a value is a real number or a boolean.
 
     Time spans are no numbers, although numpy counts them among the integers. A
-    signaling NaN is none, because no float can hold it.
+    signalling NaN is no number, because no float can hold it.
 
     Parameters
     ----------
@@ -294,8 +294,8 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return a question that suggests known names close to an unknown one.
 
     The question is empty if no name is close. Close are, in this order, names that
-    begin with the unknown one, names with it as a part between points, and names of
-    similar spelling. Names with fewer points go first; ties keep the order of the known
+    begin with the unknown one, names with it as a part between dots, and names of
+    similar spelling. Names with fewer dots go first; ties keep the order of the known
     names.
 
     Parameters

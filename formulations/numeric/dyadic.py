@@ -83,9 +83,9 @@ def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -
 def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tuple[float, float]:
     """Compute multipliers and upper bounds as integers; return their unit and s'steps.
 
-    A nonzero s'steps is taken from the row with the largest distance to both bounds, if
-    that distance suffices; s'steps is then returned as 0. All steps are 0 if the sum of
-    the multipliers is 0 or outside the float64 range.
+    A nonzero s'steps is subtracted from the row with the largest distance to both
+    bounds, if that distance suffices; s'steps is then returned as 0. All steps are 0 if
+    the sum of the multipliers is 0 or outside the float64 range.
     """
     top, total = 0.0, 0.0
     for r in range(alpha.size):
@@ -120,7 +120,7 @@ def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tup
 def _balance(steps: Array, ends: Array, s: Array, excess: float) -> Array:
     """Return the part to subtract from `steps` for s'steps = 0.
 
-    It is taken first from the rows with the largest distance to both bounds.
+    It is subtracted first from the rows with the largest distance to both bounds.
 
     Parameters
     ----------

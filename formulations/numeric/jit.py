@@ -1,13 +1,13 @@
-"""Numba decorators; cached kernels never outlive their sources.
+"""Numba decorators, with a cache of machine code that never outlives its sources.
 
 numba's cache considers only the file of the decorated function. After an edit of a
 callee in another file it goes on running the old callee inside the cached caller. Here
-the cache directory is named after the content of all kernel sources, so that any edit
+the cache directory is named after the content of all sources, so that any edit
 triggers compilation.
 
 numba's cache does not notice a damaged file either. Here every cached file ends with
-its digest. A file whose digest is missing or wrong is not used, and its kernel is
-compiled again.
+its digest. A file whose digest is missing or wrong is not used, and its function
+is compiled again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KERNEL_FOLDERS = (_FORMULATIONS, _FORMULATIONS.parent / "solvers")
 They are siblings in the checkout, behind its links and in an installed package.
 """
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
-"""Numba options of every kernel: no GIL, and no entry point for C.
+"""Numba options of every compiled function: no GIL, and no entry point for C.
 
 No caller in C exists, and an entry point takes time to compile.
 """
@@ -66,13 +66,13 @@ and a division by 0 gives one.
 """
 
 SECONDS_PER_BYTE = 4.5e-4
-"""CPU seconds of compiling for each byte of Python code in a kernel and its callees.
+"""CPU seconds of compiling for each byte of Python code in a function and its callees.
 
-Nine tenths of the kernels that `warm-up` compiles take between 0.25e-3 and 1e-3 on a
+Nine tenths of the functions that `warm-up` compiles take between 0.25e-3 and 1e-3 on a
 machine of 2024 (`benchmarks/run.py start_up --kernels SOLVER`).
 """
 ENTRIES_PER_BYTE = 100.0
-"""Array entries per byte of code that a brief kernel processes in Python at first.
+"""Array entries per byte of code that a `brief` function processes in Python at first.
 
 Python takes about 1.5e-6 s for an entry, so that these entries take about a third of
 the time of compiling.
@@ -80,15 +80,16 @@ the time of compiling.
 ENTRY_IN_NUMPY = 1 / 500
 """Cost of an entry in numpy, relative to a loop in Python: about 3e-9 s."""
 _at_once = False
-"""True if brief kernels of this process are compiled at their first call."""
+"""True if `brief` functions of this process are compiled at their first call."""
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel at its first call; cache the code where possible and safe.
+    """Compile a function at its first call; cache the code where possible and safe.
 
-    The kernel runs without the GIL. It may take named tuples, but it returns numbers,
+    The function runs without the GIL. It may take named tuples, but it returns numbers,
     arrays and plain tuples to Python. numba makes a named tuple by a call into Python.
-    An interrupt during the kernel ends that call, and numba then aborts the process.
+    An interrupt while the function runs makes that call fail, and numba then aborts the
+    process.
 
     The code is cached under NUMBA_CACHE_DIR if set, else under the user's cache; not at
     all if neither is writable or the source is no file (a zip archive). Old directories
@@ -103,7 +104,7 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def fast(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel as `jit` does, for loops of plain arithmetic that vectorise.
+    """Compile a function as `jit` does, for loops of plain arithmetic that vectorise.
 
     The numbers may be infinite but not NaN. Sums are computed in any order, so that the
     loops vectorise.
@@ -117,10 +118,11 @@ def fast(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def part(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of a longer kernel as `fast` does, inlined into its callers.
+    """Compile a part of a longer function as `fast` does, inlined into its callers.
 
-    The part has no code of its own, and the longer kernel takes no longer to compile
-    than in one piece. Called from Python, a part is compiled like any other kernel.
+    The part has no machine code of its own, and the longer function takes no longer to
+    compile than in one piece. A part that is called from Python is compiled like any
+    other function.
 
     Parameters
     ----------
@@ -131,19 +133,19 @@ def part(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Run a kernel as Python while that is faster than compiling it as `jit` does.
+    """Run a function as Python while that is faster than compiling it as `jit` does.
 
-    A kernel with cached code does not run as Python. A kernel of `jit` or `fast` is
-    used as it is. Kernels of `jit` give the same bits in both ways, because it
-    preserves the order of operations, and those of `fast` equal results within rounding
-    error. A brief kernel divides no number of Python by 0 and takes no negative number
-    as unsigned, for which Python and compiled code differ. Its work is about the number
-    of entries of its arguments; for other kernels `brief_by` takes the work.
+    A function with cached code does not run as Python. One decorated by `jit` or `fast`
+    keeps its options. As Python and compiled, a function of `jit` gives the same bits,
+    because the order of operations is preserved, and one of `fast` equal results within
+    rounding error. A brief function divides no number of Python by 0 and has no
+    negative number as unsigned, for which Python and compiled code differ. Its work
+    must be about the number of entries of its arguments; `brief_by` accepts any work.
 
     Parameters
     ----------
     kernel : callable
-        Function of numbers and arrays, or a kernel of `jit` or `fast`.
+        Function of numbers and arrays, or one decorated by `jit` or `fast`.
     """
     entry = ENTRY_IN_NUMPY if hasattr(kernel, "in_numpy") else 1.0
     return _brief(
@@ -152,13 +154,13 @@ def brief(kernel: Callable[P, R]) -> Callable[P, R]:
 
 
 def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator like `brief` for kernels whose work depends on their data.
+    """Return a decorator like `brief` for functions whose work depends on their data.
 
     Parameters
     ----------
     work : callable
-        Work of a call, in entries of a loop in Python, as a function of the kernel's
-        result and its arguments.
+        Work of a call, in entries of a loop in Python, computed from the
+        function's result and its arguments.
     """
     return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
 
@@ -166,7 +168,7 @@ def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[
 def _brief(
     kernel: Callable[P, R], before: Callable[[tuple[Any, ...]], float], after: Callable[..., float]
 ) -> Callable[P, R]:
-    """Make a brief kernel of known work.
+    """Make a brief function of known work.
 
     `before` gives work from the arguments, before a call; `after` gives work from the
     result and the arguments, after a call as Python.
@@ -199,13 +201,13 @@ def _brief(
 
 
 def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
-    """Return a decorator that sets the Python form of a kernel or instruction.
+    """Return a decorator that sets the Python form of a compiled function or intrinsic.
 
     Parameters
     ----------
     form : callable
-        Function in numpy of equal results within rounding error, for kernels whose loop
-        over entries would be slow in Python.
+        Function in numpy with equal results within rounding error, where a loop over
+        entries would be slow in Python.
     """
 
     def enter(kernel: R) -> R:
@@ -216,15 +218,14 @@ def in_numpy(form: Callable[..., Any]) -> Callable[[R], R]:
 
 
 def as_python(kernel: Any) -> Callable[..., Any]:
-    """Return the form in which a kernel runs as Python.
+    """Return the form in which a compiled function runs as Python.
 
-    That is the form in numpy, or the source of the kernel; its callees are in their
-    Python forms, too.
+    That is its form in numpy, or its source, with the callees in their Python forms.
 
     Parameters
     ----------
     kernel : object
-        Kernel of a decorator of this module, or an instruction with a form in numpy.
+        Function decorated by this module, or an intrinsic with a form in numpy.
     """
     form: Callable[..., Any] = kernel.in_numpy if hasattr(kernel, "in_numpy") else _source(kernel)
     return form
@@ -244,7 +245,7 @@ def _source(kernel: Any) -> Callable[..., Any]:
 
 
 def _called(kernel: Any) -> list[tuple[str, Any]]:
-    """Return names and objects of the kernels and instructions that a kernel calls."""
+    """Return names and objects of the compiled functions and intrinsics that are called."""
     source = kernel.py_func
     named = ((name, source.__globals__.get(name)) for name in source.__code__.co_names)
     return [
@@ -255,9 +256,9 @@ def _called(kernel: Any) -> list[tuple[str, Any]]:
 
 
 def _size(kernel: Any, but: Callable[[Any], bool] = lambda called: False) -> int:
-    """Return the bytes of Python code in a kernel and its callees, each counted once.
+    """Return the bytes of Python code in a function and its callees, each counted once.
 
-    Callees with true `but`, and kernels that only those call, do not count.
+    Callees with true `but`, and functions that only those call, do not count.
     """
     sizes: dict[Any, int] = {}
     waiting = [kernel]
@@ -281,9 +282,9 @@ def _entries(argument: Any) -> int:
 
 @contextmanager
 def compile_eagerly() -> Iterator[None]:
-    """Compile brief kernels at their first call, too, while entered.
+    """Compile `brief` functions at their first call within the `with` block.
 
-    It is for measurements, and for compilation in advance.
+    This is for measurements, and for compilation in advance.
     """
     global _at_once
     before, _at_once = _at_once, True
@@ -304,9 +305,9 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
-    """Locator of the package's kernel directory.
+    """Locator of the package's directory of compiled functions.
 
-    A directory next to a source would keep a kernel whose callee in another file has
+    A directory next to a source would keep a function whose callee in another file has
     changed.
     """
 
@@ -324,11 +325,11 @@ class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Cache of a kernel as in numba, in sealed files.
+    """Cache of a compiled function as in numba, in files with digests.
 
-    A kernel that cannot be cached is compiled again by the next process. Properties of
-    the kernel's file are computed at the first access to the cache: most processes use
-    few of all kernels.
+    A function that cannot be cached is compiled again by the next process. Properties
+    of its file are computed at the first access to the cache: most processes use few of
+    all functions.
     """
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
@@ -354,8 +355,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """Return the cached code, or None.
 
         numba's own method first initialises its compiler, which takes 0.15 s in every
-        process. Compiled code needs numba's memory alone, and the compiler initialises
-        the rest once there is code to compile.
+        process. Compiled code needs only numba's memory management; the compiler
+        initialises the rest once there is code to compile.
 
         Parameters
         ----------
@@ -392,7 +393,7 @@ class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def _load_data(self, name: str) -> Any:
         if not _is_sealed(Path(self._data_path(name))):
-            # numba then compiles the kernel and rewrites the file.
+            # numba then compiles the function and rewrites the file.
             raise FileNotFoundError(name)
         return super()._load_data(name)
 
@@ -415,7 +416,7 @@ def _is_sealed(path: Path) -> bool:
 
 
 class _Clock:
-    """Wall seconds of compiling kernels or loading them.
+    """Wall seconds of compiling functions or loading them.
 
     Attributes
     ----------
@@ -426,9 +427,9 @@ class _Clock:
     depth : int
         Number of nested compilations and loads in progress.
     foreseen : float
-        Expected CPU seconds of all kernels compiled so far.
+        Expected CPU seconds of all functions compiled so far.
     compiling : int
-        Number of kernels in compilation, each because of the one before.
+        Number of functions in compilation, each a callee of the one before.
     """
 
     seconds = 0.0
@@ -456,7 +457,7 @@ def _clock() -> _Clock:
 
 
 def measure_compile_seconds() -> float:
-    """Return the wall seconds spent so far compiling kernels, or loading cached code.
+    """Return the wall seconds spent so far compiling functions, or loading cached code.
 
     They are those of the calling thread and of threads that work for it.
     """
@@ -465,7 +466,7 @@ def measure_compile_seconds() -> float:
 
 
 def run_seconds() -> float:
-    """Return the seconds of a clock that stops while kernels are compiled.
+    """Return the seconds of a clock that stops while functions are compiled.
 
     The clock is that of the calling thread. Only differences are meaningful.
     """
@@ -473,14 +474,14 @@ def run_seconds() -> float:
 
 
 def is_compiled(kernel: Callable[..., Any]) -> bool:
-    """Return True if a kernel has been compiled for any arguments.
+    """Return True if a function has been compiled for some argument types.
 
-    It counts if this process has done so, or one that has cached the code.
+    Either this process has compiled it, or its code is in the cache.
 
     Parameters
     ----------
     kernel : callable
-        Kernel of a decorator of this module.
+        Function decorated by this module.
     """
     dispatcher: Any = kernel
     cache = dispatcher._cache
@@ -490,29 +491,29 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
 
 
 class NotCompiled(Exception):
-    """Error in place of compiling a kernel without time left."""
+    """Error in place of compiling a function without time left."""
 
 
 _UNTIL: ContextVar[float] = ContextVar("_UNTIL", default=float("inf"))
-"""Value of `seconds_foreseen` up to which kernels are compiled."""
+"""Value of `seconds_foreseen` up to which functions are compiled."""
 _ANNOUNCED: ContextVar[Callable[[float], object]] = ContextVar(
     "_ANNOUNCED", default=lambda seconds: None
 )
-"""Function called before a kernel is compiled, with the expected seconds."""
+"""Callback before a function is compiled, called with the expected seconds."""
 
 
 @contextmanager
 def compiling_within(seconds: float) -> Iterator[None]:
-    """Raise `NotCompiled` when compiling would exceed a time limit, while entered.
+    """Raise `NotCompiled` in the `with` block if compiling would exceed a time limit.
 
-    A kernel is not compiled if that would take longer than the remaining seconds.
+    A function is not compiled if that would take longer than the remaining seconds.
     Cached code is loaded in any case.
 
     Parameters
     ----------
     seconds : float
-        Expected seconds, so that the choice of kernels depends on no clock; inf for no
-        limit.
+        Limit of the expected seconds, not measured ones, so that the outcome depends on no
+        clock; inf for no limit.
     """
     token = _UNTIL.set(seconds_foreseen() + seconds)
     try:
@@ -523,7 +524,7 @@ def compiling_within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
-    """Announce every kernel that is about to be compiled, while entered.
+    """Announce every function that is about to be compiled in the `with` block.
 
     Parameters
     ----------
@@ -538,36 +539,36 @@ def compiling_announced(tell: Callable[[float], object]) -> Iterator[None]:
 
 
 def seconds_foreseen() -> float:
-    """Return the expected CPU seconds of all kernels compiled so far.
+    """Return the expected CPU seconds of all functions compiled so far.
 
-    The kernels are those of the calling thread and of threads that work for it.
+    The functions are those of the calling thread and of threads that work for it.
     """
     return _clock().foreseen
 
 
 def seconds_to_compile(kernel: Callable[..., Any]) -> float:
-    """Return the approximate CPU seconds of compiling a kernel and its callees.
+    """Return the approximate CPU seconds of compiling a function and its callees.
 
-    It is 0 if the kernel is compiled for any arguments.
+    The result is 0 if the function is compiled for some argument types.
 
     Parameters
     ----------
     kernel : callable
-        Kernel of a decorator of this module.
+        Function decorated by this module.
     """
     return 0.0 if is_compiled(kernel) else _seconds_anew(kernel)
 
 
 def _seconds_anew(kernel: Any) -> float:
-    """Return the approximate CPU seconds to compile a kernel and uncompiled callees."""
+    """Return the approximate CPU seconds to compile a function and uncompiled callees."""
     return SECONDS_PER_BYTE * _size(kernel, is_compiled)
 
 
 class _Guard(event.Listener):
-    """Listener to numba's compilations of kernels of these decorators.
+    """Listener to numba's compilations of functions of these decorators.
 
-    numba compiles kernels without cached code. The listener ignores kernels that are
-    compiled for another one, and those of numba's own decorators.
+    numba compiles functions without cached code. The listener ignores callees that are
+    compiled for another function, and functions of numba's own decorators.
     """
 
     def on_start(self, started: Any) -> None:
@@ -597,7 +598,7 @@ event.register("numba:compile", _Guard())  # type: ignore[no-untyped-call]
 def _timed(compile: Callable[P, R]) -> Callable[P, R]:
     """Return `compile` with its time added to the clock of the thread.
 
-    Compilation because of another kernel counts once.
+    Compilation within another compilation counts once.
     """
 
     @functools.wraps(compile)
@@ -661,7 +662,7 @@ def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Return the directory of these sources' compiled kernels; None if not writable.
+    """Return the directory of these sources' compiled functions; None if not writable.
 
     Raises
     ------

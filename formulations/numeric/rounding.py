@@ -178,7 +178,7 @@ def max_or_inf(values: Array, least: float = 0.0) -> float:
 def bound_products(x: Array, y: Array) -> tuple[Array, Array]:
     """Return floats below and above the exact products of nonnegative floats.
 
-    Both are the product itself where it is certainly a float.
+    Both are the float product where it is certainly exact.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Scratch memory reused between runs.
 
-Pages that are new to a process can take longer than the numbers computed into them.
+The first write to a new page of memory can take longer than computing its numbers.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ _kept = _ThreadWorkspace()
 def borrow_workspace() -> Iterator[Workspace]:
     """Borrow this thread's workspace for one run.
 
-    It is exclusive meanwhile: a run that is started within this one, by a callback,
-    gets a separate workspace.
+    The workspace is exclusive: a run that a callback starts within this one gets a
+    separate workspace.
     """
     workspace, _kept.workspace = _kept.workspace or Workspace(), None
     try:

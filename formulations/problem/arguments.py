@@ -31,7 +31,7 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
     Raises
     ------
     ValueError
-        If weights differ on the two sides of a tube.
+        If the weights above and below a tube differ.
     """
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
     rows, kernel = problem.rows, problem.kernel

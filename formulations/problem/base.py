@@ -57,9 +57,9 @@ class AnyProblem(ABC):
     @property
     @abstractmethod
     def undeclarable(self) -> Refusal | None:
-        """Reason why no formulation of the family declares the problem, or None.
+        """Reason why the family's formulations cannot declare the problem, or None.
 
-        Formulations in w alone may declare it all the same.
+        Those in w alone have `undeclarable_in_features`.
         """
 
     @property
@@ -81,12 +81,12 @@ class AnyProblem(ABC):
         Raises
         ------
         ValueError
-            If it is no convex quadratic, linear or second-order cone program.
+            If the formulation is no convex quadratic, linear or second-order cone program.
         """
 
     @property
     def has_features(self) -> bool:
-        """True if the data are features and points, to be scaled and subsampled."""
+        """True if the data are points with features, which can be scaled and subsampled."""
         return False
 
     @property
@@ -124,7 +124,7 @@ class CanonicalProblem(AnyProblem):
     C : float
         Cost per unit of loss.
     shift : float or None
-        Added to the diagonal of a precomputed Gram matrix; None if the matrix is
+        Number added to the diagonal of a precomputed Gram matrix; None if the matrix is
         indefinite. Linear programs need no shift.
     feature_names : tuple of str of length d, or None
         Column names of X, if X was a table. f is then evaluated only at tables with
@@ -225,7 +225,7 @@ class CanonicalProblem(AnyProblem):
         Returns
         -------
         primal, dual : float
-            inf and -inf, respectively, if the point lacks that side.
+            inf if the point has no primal value, -inf if it has no multipliers.
         """
 
     def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
@@ -276,7 +276,7 @@ class CanonicalProblem(AnyProblem):
     def undeclarable(self) -> Refusal | None:
         """Reason why no formulation declares the problem, or None.
 
-        The problem is nonconvex or too large, or a hard form has rows of weight 0.
+        The problem is nonconvex or too large, or it is a hard margin with rows of weight 0.
         """
         if not self.convex:
             return Refusal(
@@ -342,7 +342,7 @@ class CanonicalProblem(AnyProblem):
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
-        """True for rows of weight 0, shape (p,); a cost that underflows is above 0."""
+        """True for rows of weight 0, shape (p,), but not for costs that underflow to 0."""
         return np.asarray(self.rows.spread(self.group_costs_within[1]) == 0)
 
     @property

@@ -9,9 +9,9 @@ TASKS = ("classification", "regression", "ranking")
 """Names of the tasks."""
 LossName = Literal["hinge", "squared_hinge", "huberised_hinge"]
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
-"""Names of the losses of all tasks."""
+"""Names of the losses that every task accepts."""
 CLASSIFICATION_LOSSES: tuple[LossName, ...] = (*LOSSES, "huberised_hinge")
-"""Names of the losses of a classification."""
+"""Names of the losses that a classification accepts."""
 Bias = bool | Literal["free", "none", "penalized"]
 BIASES: Mapping[str, bool] = {"free": True, "none": False}
-"""Names of a free bias and of none, which True and False denote, too."""
+"""Names for True, a free bias, and False, no bias."""

@@ -365,7 +365,8 @@ def ordinal(
     Raises
     ------
     ValueError
-        If labels are no levels or all levels are one, and as in `classification`.
+        If a label is no level, or all labels are 0 without `levels`, and as in
+        `classification`.
 
     References
     ----------
@@ -469,11 +470,12 @@ def make_task_problems(
 ) -> list[Problem]:
     """Make the problems of all families of a task.
 
-    They are a margin problem for every loss, and those without a bias or with a
-    one-norm. A hard margin, C = inf, has no loss: it is one problem, with a bias and
-    without, and no one-norm problems. A ranking or a classification with weights has no
-    one-norm problems, because these have no weights. A bias that is passed applies to
-    all problems; if it is penalised, there are no one-norm problems either.
+    They are a margin problem for every loss, of a classification both with a bias and
+    without, and the one-norm problems. A hard margin, C = inf, has no loss and thus no
+    problem per loss, and there are no one-norm problems. A ranking or a classification
+    with weights has no one-norm problems, because these have no weights. A bias that is
+    passed applies to all problems; if it is penalised, there are no one-norm problems
+    either.
 
     Parameters
     ----------
@@ -489,7 +491,7 @@ def make_task_problems(
         Kernel of f; linear by default.
     losses : sequence of str
         Losses of the margin problems; the one-norm problems, which have the hinge, are
-        included if it is.
+        included if the hinge is.
     epsilon : float, default 0.1
         Half the width of the tube of a regression.
     qid : array-like of shape (m,), optional

@@ -53,8 +53,8 @@ def relevances(values: ArrayLike, m: int, name: str) -> Array:
     """Return float64 numbers with the order and the ties of some values.
 
     Integers beyond 2**53, such as timestamps in nanoseconds, may be equal in float64
-    and different as integers. Their places 0, 1, ... in ascending order are returned in
-    that case, and the values themselves in any other.
+    and different as integers. Their ranks 0, 1, ... are returned in that case, and the
+    values themselves in any other.
 
     Parameters
     ----------

@@ -51,10 +51,10 @@ Losses and |f|^2 contain its square, and sums of millions of squares stay below 
 
 
 def largest_entry(X: Features) -> float:
-    """Return max |X_ij|, or the root of the sum of all X_ij^2.
+    """Return an upper bound of max |X_ij|: the root of the sum of all X_ij^2.
 
-    The root is no smaller and needs one pass. The result is NaN or infinite if X holds
-    such numbers.
+    The root needs one pass. If squares underflow or overflow, the maximum is returned.
+    The result is NaN or infinite if X holds such numbers.
 
     Parameters
     ----------

@@ -396,7 +396,7 @@ class MarginProblem(CanonicalProblem):
     def best_bias(self, f: Array) -> tuple[AnyBias, AnyBias]:
         """Return the interval of b that minimises the losses.
 
-        These are sum_r c_r loss(t_r - (A f)_r - (S b)_r). b has the project's sign.
+        These are sum_r c_r loss(t_r - (A f)_r - (S b)_r). b is that of f(x) + b.
         Hinge: piecewise linear in b, with breakpoints (t_r - (A f)_r) s_r; the interval
         is where the slope crosses 0. Smooth losses: the root of a piecewise-linear
         derivative. Hard rows: the interval that all of them allow (its midpoint, twice,
@@ -534,7 +534,7 @@ class MarginProblem(CanonicalProblem):
     def features(self) -> Features:
         """Return explicit features Z (m, q), or else L (m, r) with K = L L'.
 
-        w is f in a basis of the span.
+        w are the coordinates of f in a basis of the span of the points.
         """
         if self.explicit is not None:
             return self.explicit.stored

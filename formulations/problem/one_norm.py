@@ -182,7 +182,7 @@ class OneNormProblem(CanonicalProblem):
         return self.rows.s if self.bias else np.zeros(self.p)
 
     def best_bias(self, f: Array) -> tuple[float, float]:
-        """Return the interval of b of minimal slacks, in the project's sign.
+        """Return the interval of b, as in f(x) + b, with the minimum sum of slacks.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Canonical points: the format of all solver and backend results.
 
 A point of a margin problem is a function f, its bias b and multipliers alpha; a point
-of a linear program is x and u. Either side of a point may be missing.
+of a linear program is x and u. Any of these parts may be missing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Point(CanonicalPoint):
     b : float, ndarray of shape (T,), or None
         Bias; f(x) + b is the decision value. An array for T > 1 thresholds.
     alpha : AnyMultipliers of shape (p,), or None
-        Multipliers of the rows, in an array or, for implicit pairs, implicit.
+        Multipliers of the rows, in an array or, for implicit pairs, in an object.
     """
 
     w: Array | None = None

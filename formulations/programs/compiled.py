@@ -31,7 +31,7 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
     -------
     Program
         `.columns` has the places of the problem's variables in x, column by column;
-        `.stated` converts a value to the problem's own.
+        `.stated` converts an objective value to that of the stated problem.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Convex programs in standard form with exact data, and proofs by points.
+"""Convex programs in standard form with exact data, and bounds that points prove.
 
     min 1/2 x'Px + q'x + c   s.t.   A x = b,   h - Gx in K
     K = R+^k x second-order cones {(t, v) : |v| <= t}
@@ -229,7 +229,7 @@ class Program:
     def is_optimal(
         self, x: Sequence[Fraction], y: Sequence[Fraction], z: Sequence[Fraction]
     ) -> bool:
-        """Return True if both sides are feasible and have equal values.
+        """Return True if primal and dual point are feasible with equal objectives.
 
         x is then optimal, if P is semidefinite.
 

@@ -18,7 +18,7 @@ READINGS: dict[Reading, str] = {
 LARGEST_DENOMINATOR = 10_000
 """Maximum denominator of a simple fraction.
 
-1 / (nu m) is one for all numbers of points m sampled in tests.
+1 / (nu m) is such a fraction for every number m of points that tests sample.
 """
 NEAR_ULPS = 4
 """Maximum distance of a float from its fraction, in units in the last place.

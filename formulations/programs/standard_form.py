@@ -1,6 +1,6 @@
 """Standard form of the conic or linear problem that cvxpy passes to a backend.
 
-The backend's result is checked by it.
+Results of backends are checked against it.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class StandardForm:
     def keeps(self, x: Array | None, z: Array | None, tol: float) -> bool:
         """Return True if x and z give the optimum and small residuals, within `tol`.
 
-        Both are relative errors, those of the residuals to the variables. The error of
-        the optimum is about the gap, |p - d|, plus the effect of the residuals of rows
-        and of stationarity, |z|'|r_p| + |x|'|r_d|. Results of a program with bounds on
-        variables are not checked, and give False: the bounds' multipliers are not among
-        those of the rows.
+        The error of the optimum is relative to the objective, residuals are relative to
+        the largest entry of x, z, q and h. The error of the optimum is about the gap,
+        |p - d|, plus the effect of the residuals of rows and of stationarity, |z|'|r_p|
+        + |x|'|r_d|. Results of a program with bounds on variables are not checked, and
+        give False: the bounds' multipliers are not among those of the rows.
 
         Parameters
         ----------

@@ -550,8 +550,8 @@ class Rows(GroupedRows):
         alpha : array-like of shape (p,), or Multipliers
             Array, or an object, which is returned as is.
         """
-        # ndarray is tested first: `isinstance` of an abstract class takes more time than
-        # some products.
+        # ndarray is tested first: `isinstance` of an abstract class takes longer than some
+        # products.
         if isinstance(alpha, np.ndarray):
             return RowMultipliers(self, alpha)
         return alpha if isinstance(alpha, Multipliers) else RowMultipliers(self, np.asarray(alpha))
