@@ -55,7 +55,7 @@ LinearSVC has a penalised intercept or none.
 KNOWING_W_ALONE = ("LinearSVC",)
 """Estimators that have linear kernels only."""
 LIBRARIES_OF = {"SVC": "LIBSVM", "SVR": "LIBSVM", "LinearSVC": "LIBLINEAR"}
-"""Libraries inside scikit-learn's estimators; two of one library are one witness."""
+"""Libraries inside scikit-learn's estimators; one library is one independent source."""
 MOST_STEPS = 1_000_000
 """Maximum number of iterations of scikit-learn's SVC and SVR.
 
@@ -64,7 +64,7 @@ They have no limit by default, and may not terminate at a small tolerance.
 MOST_SWEEPS = 100_000
 """Maximum number of sweeps of LinearSVC; its default, 1000, suits loose tolerances only."""
 MOST_POINTS = 20_000
-"""Maximum number of points of a program that requires the Gram matrix, then of 3.2 GB."""
+"""Maximum number of points of a program that requires the Gram matrix, 3.2 GB at most."""
 UNWEIGHTED = "its interface has no weights"
 """Reason why a program does not accept row weights, to follow a colon."""
 
@@ -79,27 +79,27 @@ def from_estimator(
 ) -> RegisteredSolver[MarginProblem]:
     """Return a solver that fits an estimator with scikit-learn's API.
 
-    It reads the coefficients of the estimator, or its decision values.
+    The result is taken from the estimator's coefficients, or its decision values.
 
     Parameters
     ----------
     estimator : estimator or callable
         Unfitted estimator, or a function that makes one for a problem. It is fitted to
         X and y of the problem, with the row weights unless all are 1, and to the Gram
-        matrix if its parameter `kernel` is "precomputed". Read are `dual_coef_` with
-        `support_`, else `coef_`, else `decision_function` or `predict` at the points,
-        with `intercept_`.
+        matrix if its parameter `kernel` is "precomputed". The result consists of
+        `intercept_` and `dual_coef_` with `support_`, else `coef_`, else
+        `decision_function` or `predict` at the points.
     families : sequence of str, default ()
-        Families that it solves, such as ("svm.soft",); known for SVC, SVR and
+        Families that it solves, such as ("svm.soft",); not needed for SVC, SVR and
         LinearSVC.
     name : str, optional
         Name in a comparison; by default that of its class or function.
     algorithm : str, default "an estimator with scikit-learn's API"
         Method, as a phrase.
     linear : bool, default False
-        True if it has linear kernels only; known for LinearSVC.
+        True if it has linear kernels only; not needed for LinearSVC.
     library : str, default ""
-        Library that computes; known for SVC, SVR and LinearSVC.
+        Library that computes the result; not needed for SVC, SVR and LinearSVC.
 
     Returns
     -------
@@ -184,8 +184,8 @@ def from_fit(
 def libsvm(tol: float = 1e-9, name: str = "libsvm") -> Solver:
     """Return LIBSVM as a solver, from `libsvm.svmutil` or else scikit-learn's copy.
 
-    LIBSVM stores kernel values in single precision: if these span many digits, as with
-    a polynomial kernel, its result has fewer.
+    LIBSVM stores kernel values in single precision: if these span many orders of
+    magnitude, as with a polynomial kernel, its result is less accurate.
 
     Parameters
     ----------

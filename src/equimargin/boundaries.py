@@ -3,8 +3,8 @@
     h(x) = the rank k with theta_(k-1) <= f(x) < theta_k,
     theta_k between the utilities of ranks k and k + 1
 
-If f separates two neighbouring ranks, theta is the midpoint of the closest two of their
-points, one of each rank. This is the large margin rank boundary. If their utilities
+If f separates two neighbouring ranks, theta is the midpoint of their two closest
+utilities, one of each rank. This is the large margin rank boundary. If their utilities
 overlap, theta is the midpoint of two neighbouring utilities that minimises the number
 of training points of all ranks on the wrong side,
 
@@ -13,13 +13,13 @@ of training points of all ranks on the wrong side,
 Among minimisers the lowest is taken. The thresholds minimise the sum over training
 points of |h(x_i) - y_i|, counted in ranks. They never decrease, because E_(k+1) - E_k
 decreases in theta. A threshold may be -inf or inf; the ranks beyond it are then never
-predicted. Pairs of zero slack, whose margin is at least 1, would not suffice: if f
-separates ranks by less, their thresholds can be out of order and make errors. Utilities
-0, 0.9 against 1, 1.95 would be cut at 1/2.
+predicted. Pairs with a margin of at least 1 would not suffice to define
+thresholds: if f separates ranks by less, such thresholds can be out of order and make
+errors. Utilities 0, 0.9 of one rank and 1, 1.95 of the next would be cut at 1/2.
 
 References
 ----------
-O, section 1: "modeling ranks as intervals on the real line", "large margin rank
+Document O, section 1: "modeling ranks as intervals on the real line", "large margin rank
 boundaries"; its text prints no formula.
 """
 
@@ -104,7 +104,7 @@ def rank_boundaries(solution: Solution) -> RankBoundaries:
 
     References
     ----------
-    O, section 1.
+    Document O, section 1.
     """
     problem = solution.problem
     if not isinstance(problem.rows, LabelledPairs):
@@ -134,7 +134,7 @@ def boundaries_between(y: ArrayLike, f: ArrayLike) -> RankBoundaries:
 
     References
     ----------
-    O, section 1.
+    Document O, section 1.
     """
     n = np.asarray(y).size
     if n == 0:

@@ -41,7 +41,7 @@ def make_problems_from_arrays(X: Any, y: ArrayLike, **how: Unpack[ProblemOptions
     -------
     list of Problem
         Problems of the task with hinge and squared hinge loss, for a classification
-        also without an intercept, and the one-norm rankings. With infinite cost only
+        also without an intercept, and the one-norm problems. With infinite cost only
         the hard margins.
 
     Raises
@@ -71,13 +71,12 @@ def make_problems_from_data(
     data : Data
         Rows whose task is clear and is not ordinal regression.
     C, kernel, epsilon, losses, variant : object
-        As in `make_task_problems`; preferences have no variant.
+        As in `make_task_problems`; `variant`, such as a bias, is not for preferences.
 
     Raises
     ------
     ValueError
-        If a variant is requested for preferences, or as in the constructors of
-        problems.
+        If `variant` is passed for preferences, or as in the constructors of problems.
     """
     if data.pairs is None:
         return make_task_problems(
@@ -113,7 +112,7 @@ def make_margin_problem_from_data(
     data : Data
         Rows whose task is clear and is not ordinal regression.
     C, kernel, epsilon, loss, variant : object
-        As in `make_margin_problem`; preferences have no variant.
+        As in `make_margin_problem`; `variant`, such as a bias, is not for preferences.
 
     Raises
     ------

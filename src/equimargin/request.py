@@ -1,7 +1,7 @@
-"""Request of a comparison, filled by options, plans of studies or keyword arguments.
+"""Request of a comparison, made from options, study plans or keyword arguments.
 
-Each field has its meaning, its default and its option here. Findings and plans of
-studies contain a request; the table of a study has its own columns.
+Each field is defined here, with its default and its option. Files of failing cases and
+study plans contain a request; the table of a study has its own columns.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class ComparisonRequest:
     total_time : float or None, optional
         Time limit of the comparison in seconds; None for no limit. The result then has
         the answers so far. A running step, such as a proof or the compilation of a
-        kernel, is completed; the compilation of a declaration is not.
+        function, is completed; the compilation of a declaration is not.
     patient : bool, optional
         True to complete all answers: backends may run to the time limit although the
         optimum is proven, and answers that no verdict needs are started, however long

@@ -1,6 +1,6 @@
 """Atlas: a folder of linked pages on formulations, families and theorems.
 
-One page checks certificates.
+One page checks certificates in the browser.
 """
 
 from equimargin.atlas.writing import write_atlas

@@ -30,7 +30,7 @@ from equimargin.report.pages.rendering import drawn
 from equimargin.solvers import SOLVERS
 
 Remarks = Callable[[Sequence[Formulation]], Iterable[str]]
-"""Function to the last lines of a family's page, on its formulations."""
+"""Function from a family's formulations to the last lines of its page."""
 
 
 def family_page(family: str, remarks: Remarks) -> Iterator[str]:
@@ -41,7 +41,7 @@ def family_page(family: str, remarks: Remarks) -> Iterator[str]:
     family : str
         Id of the family.
     remarks : Remarks
-        Function to the last lines of the page.
+        Function from the family's formulations to the last lines of the page.
     """
     entries = family_members(family)
     yield from (f"(family-{address(family)})=", f"# {plain(family)}", "")

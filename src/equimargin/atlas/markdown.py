@@ -79,7 +79,7 @@ def address(id: str) -> str:
     Parameters
     ----------
     id : str
-        Id; letters, digits, points, hyphens and underscores stay, others become ~code.
+        Id; letters, digits, dots, hyphens and underscores stay, others become ~code.
     """
     return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else f"~{ord(c):x}" for c in id)
 

@@ -20,7 +20,7 @@ def pages(remarks: Remarks = lambda formulations: ()) -> dict[str, str]:
     Parameters
     ----------
     remarks : Remarks, optional
-        Function to the last lines of a family's page.
+        Function from a family's formulations to the last lines of its page.
     """
     made = {"index.md": _index(), "links.md": links_page(), "duality.md": _duality()}
     made |= {f"families/{address(family)}.md": family_page(family, remarks) for family in FAMILIES}

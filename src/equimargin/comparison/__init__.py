@@ -1,7 +1,8 @@
 """Comparison of formulations and solvers on the user's problem.
 
-Every answer is examined as it arrives, and every family gets a verdict. `schedule`
-determines the order of the answers and their time limits.
+An answer is what one solver, or one backend for one formulation, returns. Every answer
+is examined as it arrives, and every family gets a verdict. `schedule` determines the
+order of the answers and their time limits.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = [
 REQUESTED = {field.name for field in fields(ComparisonRequest)}
 """Names of the arguments of the request."""
 POSED = {"y", *ProblemOptions.__annotations__}
-"""Names of the arguments that describe the problems of X."""
+"""Names of the arguments from which the problems of X are made."""
 BEHIND_PROBLEMS = ("formulations", "solvers", "tol", "agree_tol")
 """Names of the positional arguments after problems, in order."""
 BEHIND_FEATURES = ("y",)
@@ -67,8 +68,8 @@ def compare(
         Function called with the comparison so far, before the first answer and after
         each.
     *more : object
-        After problems formulations, solvers, tol and agree_tol, after X its y; all may
-        be given by name instead.
+        After problems: formulations, solvers, tol and agree_tol; after X: y. All may be
+        passed by name instead.
     **how : object
         Keyword arguments of `CompareOptions`.
 
@@ -76,7 +77,7 @@ def compare(
     -------
     Comparison
         Result with `.agree`, `.families`, `.answers` and `.to_json()`; printing it
-        shows a page. `.interrupted` is set if `total_time` ended before all answers.
+        shows a report. `.interrupted` is set if `total_time` ended before all answers.
 
     Raises
     ------
@@ -245,7 +246,7 @@ def _check_loaded(data: Data, named: Mapping[str, Any]) -> None:
 
 
 def _meant(problems: Sequence[AnyProblem], ids: Sequence[str]) -> list[AnyProblem]:
-    """Return the problems with a chosen formulation; all if all or none have one."""
+    """Return the problems with a chosen formulation; all if there is none, or all are chosen."""
     families = (
         {REGISTRY[id].family for id in ids}
         if len(ids) < len(REGISTRY)

@@ -8,12 +8,12 @@ from math import inf
 LEAST_ALLOWANCE = 2.0
 """Minimum time limit of a backend in CPU seconds, however fast others were."""
 ALLOWED_RATIO = 20.0
-"""Time limit of an answer, as a multiple of the slowest agreeing one at the proof."""
+"""Time limit of an answer after the proof, as a multiple of the slowest agreeing one."""
 TOGETHER = 7.0
 """CPU budget, in seconds without compilation, of all answers that no verdict needs.
 
-With the start of Python, libraries and compiled kernels, a comparison then takes less
-than ten seconds. Further answers only repeat earlier results.
+With the start of Python and its libraries a comparison then takes less than ten
+seconds. Further answers only repeat earlier results.
 """
 LAST_ALLOWANCE = 0.5
 """Minimum time limit of a started answer in CPU seconds; less would stop most of them."""
@@ -32,7 +32,7 @@ NOT_BEGUN = f"{OVER}; --patient runs them"
 NOT_COMPILED = "its code is not compiled yet; type `equimargin warm-up`, once, and compare again"
 """Reason for a solver whose compilation would take longer than COMPILED_AT_ONCE.
 
-It says "code", because "kernel" would be taken for that of the problem.
+The text says "code", as "kernel" would be taken for the kernel of the problem.
 """
 PROCESS_ENDED = "the process that ran it ended: it crashed, was killed, or quit by itself"
 """Reason for an answer whose process ended, also when it ran alone."""
@@ -55,7 +55,7 @@ class Allowance:
     late : str, default OUT_OF_TIME
         Message if `left` stops the answer.
     compiling : float, default inf
-        Time limit in seconds for compiling kernels of a specialised solver.
+        Time limit in seconds for compiling functions of a specialised solver.
     """
 
     seconds: float

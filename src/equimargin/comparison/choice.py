@@ -18,7 +18,7 @@ from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
 from equimargin.solvers.registry import RegisteredSolver
 
 ACCURATE = "CLARABEL"
-"""Backend of the controls: refuting a misprint requires an accurate solution."""
+"""Backend of the negative controls: refuting a misprint requires an accurate solution."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Choice:
     solvers : dict of str to RegisteredSolver[Any]
         Specialised solvers by name, those passed as objects last.
     asked : set of str
-        Patterns of backends and solvers in upper case; a full name requests a weak one,
-        too.
+        Patterns of backends and solvers in upper case; a backend that is weak on the
+        class of programs runs only if its full name is one of them.
     """
 
     ids: list[str]
@@ -76,7 +76,7 @@ class Choice:
         return cls(ids, [name for name in names if name in BACKENDS], chosen, asked)
 
     def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> list[Job]:
-        """Return the jobs of one problem in the order of its records, controls last.
+        """Return the jobs of one problem, in the order of its records in the report.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Choice:
         controls : bool, default False
             True to include the negative controls.
         """
-        # Declarations, then specialised solvers, then controls.
+        # Declarations, then specialised solvers, then negative controls.
         entries = [REGISTRY[id] for id in self.ids if REGISTRY[id].family == problem.family]
         backends = [name for name in self.backends if not self._is_weak(name, problem.kind)]
         jobs = [
@@ -205,13 +205,13 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
 def _registered(solver: object) -> RegisteredSolver[Any]:
     """Return a `Solver` object as a registered solver.
 
-    It refuses what the object refuses. Attributes are read once, because properties may
-    raise.
+    It refuses the problems that the object refuses. Attributes are read once, because
+    properties may raise.
 
     Raises
     ------
     ValueError
-        If it is no solver, or an attribute cannot be read.
+        If the object is no solver, or an attribute cannot be read.
     """
     try:
         with kept_from_quitting():

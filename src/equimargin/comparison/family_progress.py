@@ -35,7 +35,7 @@ class FamilyProgress:
     agree_tol : float
         Relative tolerance of the referee.
     possible : Availability
-        Record whether the problem can be declared, and solved by a specialised solver.
+        Whether the problem can be declared, and solved by a specialised solver.
     evidence : dict of int to Evidence, optional
         Evidence by job index, in order of arrival.
     """
@@ -65,7 +65,7 @@ class FamilyProgress:
     def _judged(self) -> FamilyVerdict:
         """Return the verdict on the evidence so far, in the order of the jobs.
 
-        The properties common to all optima come with the last answer.
+        The properties that all optima share are computed with the last answer.
         """
         evidence = [self.evidence[place] for place in sorted(self.evidence)]
         problem, bounds = self.problem, bounds_for(self.problem)
@@ -152,10 +152,10 @@ class FamilyProgress:
         return None if job.control or self._is_witness(job) else self.allowed
 
     def _is_witness(self, job: Job) -> bool:
-        """Return True if the verdict needs an answer of the job's kind.
+        """Return True if the verdict needs an answer of the job's kind, declared or not.
 
-        It does not once an answer of that kind has reached the full time limit without
-        agreeing.
+        It needs none of a kind of which an answer has reached the full time limit
+        without agreeing.
         """
         if self.agrees:
             return False
@@ -174,8 +174,8 @@ class FamilyProgress:
     def obstacle(self, job: Job) -> Refusal | str | None:
         """Return the reason to skip a job regardless of the time left, or None.
 
-        The job may be impossible; or its backend was stopped on a formulation of the
-        same variables, or on any if another backend has solved the job's formulation.
+        The job may be impossible; or its backend was stopped on a formulation in equal
+        variables, or on any formulation if another backend has solved the job's one.
 
         Parameters
         ----------
@@ -212,8 +212,9 @@ class FamilyProgress:
     def turn(self, place: int) -> int:
         """Return the rank of a job within its family.
 
-        0 the first solver, 1 the first declaration; 2 the others by that backend, 3
-        other solvers, 4 the other backends; 5 reference solvers, 6 controls.
+        0: the first solver. 1: the first declaration. 2: other declarations by its
+        backend. 3: other solvers. 4: declarations by other backends. 5: reference
+        solvers. 6: negative controls.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class FamilyProgress:
         """Indices of the first solver (True) and of the first declaration (False) that can run.
 
         The declaration is solved by another library than the solver's, if there is one:
-        two runs of one library are one witness.
+        two runs of one library are one independent source.
         """
         willing = [
             at for at, job in enumerate(self.jobs) if not job.control and self._refusal(job) is None

@@ -47,7 +47,7 @@ class Job:
     solver : str
         Name of the backend or specialised solver.
     tol : float
-        Relative tolerance requested of it.
+        Relative tolerance requested of the solver.
     module : str, default "equimargin.solvers"
         Module whose import registers the formulation or the solver in another process.
     control : bool, default False
@@ -105,12 +105,12 @@ class Job:
 
     @property
     def seconds_to_compile(self) -> float:
-        """Estimated seconds until the package's kernels for the job are compiled."""
+        """Estimated seconds until the package's functions for the job are compiled."""
         return 0.0 if self.formulation is not None else self.specialised.seconds_to_compile
 
     @cached_property
     def preference(self) -> tuple[bool, int]:
-        """Sort key among jobs of equal priority; smaller runs first.
+        """Sort key among jobs of equal priority; the job with the smaller key runs first.
 
         A solver that "auto" tries first precedes others, and so does a backend that
         suits the program.
@@ -141,8 +141,8 @@ class Job:
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
 
-        A job that cannot be run is skipped with its reason, and an exception makes a
-        failed answer.
+        A job that cannot be run is skipped with its reason, and a job that raises an
+        exception is a failed answer.
 
         Linear algebra has one thread, as backends have: with several, threads wait for
         each other on problems of this size, above all if other programs use the cores,

@@ -15,7 +15,7 @@ from equimargin.proofs import Evidence
 
 @dataclass(frozen=True)
 class JobResult:
-    """Evidence of a job, and its seconds without compiling or loading kernels.
+    """Evidence of a job, and its seconds without compiling or loading compiled functions.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class JobResult:
     cpu, wall : float, default 0.0
         CPU seconds and wall seconds.
     compiling : float, default 0.0
-        Estimated seconds of the kernels that were compiled.
+        Estimated seconds of compilation.
     """
 
     which: int
@@ -49,7 +49,7 @@ def run_job(which: int, place: int, job: Job, allowed: Allowance | Refusal | str
     job : Job
         Job to run.
     allowed : Allowance, Refusal or str
-        Limits, or the reason to skip it.
+        Limits, or the reason to skip the job.
     """
     before, foreseen = clocks(), seconds_foreseen()
     evidence = job.answer(allowed)

@@ -13,14 +13,14 @@ Invariants:
   running jobs are then repeated, each in its own process.
 - An answer that a verdict needs is bounded by the time limit of an answer alone.
 - Once the optimum is proven to the tolerance of the comparison, no answer may take much
-  longer than those that have proven it, and a backend that did is not run on
-  formulations that others have answered.
-- Once a verdict stands, further answers share the remaining part of TOGETHER.
+  longer than those that have proven it, and a backend that took longer is not run on
+  formulations that other backends have solved.
+- Once a verdict stands, further answers share what is left of the budget TOGETHER.
 - There is a comparison after every answer, so that an interrupt leaves the last one.
 
-Small problems run kernels as Python. Kernels that a verdict needs are always compiled,
-all others in the remaining part of COMPILED_AT_ONCE: a solver with a longer compilation
-is skipped until `equimargin warm-up` has compiled it.
+On small problems compiled functions run as Python. Functions that a verdict needs are
+always compiled, all others within what is left of COMPILED_AT_ONCE: a solver with a
+longer compilation is skipped until `equimargin warm-up` has compiled it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from equimargin.request import ComparisonRequest
 Place = tuple[int, int]
 """Indices of a family, and of a job within the family."""
 Start = tuple[int, int, Job, Allowance | Refusal | str]
-"""Indices, the job that is started there, and its allowance or the reason to skip it."""
+"""Indices, the job, and its allowance or the reason to skip it."""
 
 
 @dataclass
@@ -66,10 +66,9 @@ class Schedule:
     request : ComparisonRequest
         Options of the comparison.
     asked : set of str
-        Patterns of solvers in upper case; kernels of a solver named in full are always
-        compiled.
+        Patterns of solvers in upper case; a solver named in full is always compiled.
     settings, left_out : mapping, tuple of str
-        Records of the comparison.
+        Settings and skipped choices, as the comparison records them.
     """
 
     families: list[FamilyProgress]
@@ -78,13 +77,13 @@ class Schedule:
     settings: Mapping[str, Any]
     left_out: tuple[str, ...]
     started: float
-    """Reading of `time.perf_counter` from which seconds and the total time count."""
+    """Value of `time.perf_counter` at the start of the comparison."""
     spent: float = 0.0
     """CPU seconds of all answers so far, without compilation."""
     taken: float = 0.0
     """Wall seconds of all answers so far, without compilation."""
     compiled: float = 0.0
-    """Estimated seconds of all kernels that were compiled."""
+    """Estimated seconds of all compilation so far."""
     at_work: set[Place] = field(default_factory=set)
     """Running jobs."""
 

@@ -1,7 +1,7 @@
 """Equivalence of two problems: verdicts with a proof or the smallest difference.
 
-EQUAL with a reason, DIFFERENT with the smallest instance found, UNDECIDED with the
-evidence.
+EQUAL with an equivalence proof, DIFFERENT with the smallest instance found, UNDECIDED
+with the evidence.
 """
 
 from equimargin.equivalence.questions import refute, same

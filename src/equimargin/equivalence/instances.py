@@ -31,14 +31,14 @@ MAX_POINTS = 3
 TRIED = 10
 """Sample size, in instances, for finding the kernels that a formulation rejects.
 
-The largest one is used: an instance without pairs is rejected with any kernel.
+The largest instance is used: one without pairs is rejected with any kernel.
 """
 QUARTERS = 4
 """Denominator to which targets are rounded."""
 
 
 def choose_instances(a: Statement, b: Statement | None) -> Any:
-    """Return the strategy of the instances that two registered problems take.
+    """Return the strategy of instances that two registered problems accept.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
     Raises
     ------
     ValueError
-        If neither is a formulation, or they are of two families that take different
+        If neither is a formulation, or they are of two families that accept different
         data.
     """
     families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
@@ -129,8 +129,8 @@ def restricted(data: Any, without: str | None = None, distinct: bool = False) ->
     Raises
     ------
     ValueError
-        If `without` names another part. An instance that has no such part raises it
-        when it is drawn.
+        If `without` names another part. Drawing raises it for an instance that cannot
+        have this part.
     """
     if without is not None:
         check_choice(without, "without", ("weights",))

@@ -37,9 +37,9 @@ from equimargin.solvers.exact.program import Inconclusive
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 DRAWS = 8
-"""Default of `draws`, the instances on which a reason is sought."""
+"""Default of `draws`, the instances on which an equivalence proof is sought."""
 SIFTED = 8
-"""Ratio of instances drawn to instances on which a reason is sought.
+"""Ratio of instances drawn to instances on which an equivalence proof is sought.
 
 Most small instances are trivial, or have no finite optimum.
 """
@@ -67,10 +67,10 @@ def same(
 ) -> Same:
     """Return the verdict on whether two problems have equal optima on all drawn data.
 
-    At every drawn instance, the exact optima are compared in rationals, and a reason is
-    sought why they are equal: a renaming with scales, the Lagrangian dual, equations
+    At every drawn instance, the exact optima are compared in rationals, and an
+    equivalence proof is sought: a renaming with scales, the Lagrangian dual, equations
     solved for variables, or a chain of these, each verified number by number. If the
-    data enter as cvxpy parameters, a reason may hold for all their values in the
+    data enter as cvxpy parameters, a proof may hold for all their values in the
     problems that were built. Then an instance with different optima is sought and
     minimised.
 
@@ -79,20 +79,20 @@ def same(
     a, b : str or callable
         Id of a formulation, or a function of data. The function returns a cvxpy
         problem, or a problem and the map of its optimum to the compared number, which
-        should take fractions, -inf and inf.
+        should accept fractions, -inf and inf.
     data : SearchStrategy or None
-        Hypothesis strategy of data that both take; by default small problems of the
-        family of the ids. Ids of two families that take the same data, such as svm.soft
-        and svm.nobias, are compared on problems of one of them, and of the other with
-        equal points, labels, cost, kernel and weights.
+        Hypothesis strategy of data that both accept; by default small problems of the
+        family of the ids. Ids of two families that accept the same data, such as
+        svm.soft and svm.nobias, are compared on problems of one family, and those of
+        the other with equal points, labels, cost, kernel and weights.
     draws : int
-        Number of instances on which a reason is sought.
+        Number of instances on which an equivalence proof is sought.
     examples : int
         Number of instances that are drawn to find a difference.
     seed : int
         Seed of both.
     finite : bool
-        True if a difference must be one of two finite optima.
+        True if only a difference of two finite optima counts.
     reading : {"fractions", "exact"}
         Interpretation of the floats.
     seconds : float
@@ -144,8 +144,7 @@ def refute(
     a, data, examples, seed, finite, reading, seconds
         See `same`.
     b : str, callable or None
-        Other problem; by default the definition of the family of a, the first of its
-        formulations that is not a.
+        Other problem; by default the first formulation of a's family that is not a.
 
     Returns
     -------
@@ -248,7 +247,7 @@ class _Question:
         return comparisons, True
 
     def search(self, finite: bool) -> CounterexampleSearch:
-        """Return a search without reasons."""
+        """Return a search that seeks no equivalence proofs."""
         compare = partial(
             compare_at, a=self.a, b=self.b, reading=self.reading, clock=self.clock, explain=False
         )
@@ -312,13 +311,14 @@ def _without_difference(
     in_time: bool,
     reading: Reading,
 ) -> tuple[str, list[str]]:
-    """Return the verdict and reasons if no instance separates the problems."""
+    """Return the verdict and its sentences if no instance separates the problems."""
     taken = [found for found in findings if not found.refused]
     compared = [found for found in taken if found.values is not None]
     explained = [found for found in compared if found.reason is not None]
     infinite = [found for found in compared if found.equal and not found.finite]
     rounded = sum(not found.equal for found in compared) + search.looked_at - search.equal
-    # EQUAL needs a reason or equal exact rays on every instance, and no rounded optimum.
+    # EQUAL needs an equivalence proof or equal exact rays on every instance, and no
+    # rounded optimum.
     if in_time and explained and len(explained) + len(infinite) == len(taken) and not rounded:
         verified_for = scope(explained, infinite, len(findings) - len(taken))
         return "EQUAL", [

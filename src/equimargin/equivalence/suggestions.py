@@ -1,4 +1,4 @@
-"""Relations between a family's formulations, found by machine, as table entries."""
+"""Relations between a family's formulations, found by machine, as entries of `links`."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def suggest(
 ) -> Iterator[Suggestion]:
     """Yield the relations between the formulations of a family, as they are found.
 
-    A relation is an equivalence, or a difference of a control on an instance.
+    A relation is an equivalence, or the difference of a negative control on an instance.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def suggest(
         result = same(
             a.id, b.id, data, draws=draws, examples=examples, seed=seed, seconds=clock.left
         )
-        # A control must differ from the family, and all other formulations be equal.
+        # A negative control must differ from the family, and all other formulations be equal.
         wanted = "DIFFERENT" if a.control or b.control else "EQUAL"
         if result.verdict == wanted:
             yield Suggestion(
@@ -161,7 +161,7 @@ def _number(value: Any) -> str:
 
 
 def _map_to(entry: Formulation) -> str:
-    """Return the map from canonical points to a formulation, by its side's name."""
+    """Return the name of the map from canonical points to a formulation's variables."""
     function, multipliers = (
         ("to_x", "to_u") if entry.family in ONE_NORM else ("to_function", "to_multipliers")
     )

@@ -1,4 +1,4 @@
-"""Shared parts of the checks: failures as messages, and other answers to a problem."""
+"""Shared parts of the checks: their errors, and the answers of all other solvers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def require(holds: bool, sentence: str) -> None:
 
 
 def declared_answers(problem: Problem, without: str = "") -> list[Evidence]:
-    """Return the answers of the problem's declared formulations, except controls.
+    """Return the answers of the problem's declared formulations, except negative controls.
 
     Parameters
     ----------

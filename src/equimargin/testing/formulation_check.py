@@ -39,10 +39,10 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     """Check a declared formulation on small problems of its family with three kernels.
 
     It must be disciplined with its parameters (DPP), equal its published formula at
-    random values, map points from and to canonical form consistently, raise for other
-    families, and agree with the correct answers of its family, also with weights and a
-    row of infinite weight, or disagree if it is a control. A formulation of a
-    user-defined family is checked on data of the family's strategy
+    random values, map points from and to canonical form consistently, refuse problems
+    of other families, and agree with the correct answers of its family, also with
+    weights and a row of infinite weight. A negative control must disagree. A
+    formulation of a user-defined family is checked on data of the family's strategy
     (`equimargin.own.instances`).
 
     Parameters
@@ -55,7 +55,7 @@ def check_formulation(id: str, backend: str = "CLARABEL") -> Refutation | None:
     Returns
     -------
     Refutation or None
-        Drawn instance that refutes a control of a user-defined family; otherwise None.
+        Instance that refutes a negative control of a user-defined family; otherwise None.
 
     Raises
     ------
@@ -113,9 +113,9 @@ def _telling(problem: Problem) -> Problem:
     """Return the problem, changed so that nonequivalent formulations differ from it.
 
     Costs above a tube differ from those below it. With two classes and a 1-norm, one
-    class has outliers beyond the other, which would have a coefficient of the wrong
-    sign. In an ordinal regression, some points have both the lowest level and the
-    highest, so that all thresholds are violated.
+    class has outliers beyond the other class, whose coefficients of free sign would
+    have the wrong sign. In an ordinal regression, some points have both the lowest
+    level and the highest, so that all thresholds are violated.
     """
     if (
         isinstance(problem, MarginProblem)
@@ -148,7 +148,7 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
         declared.problem.is_dcp(dpp=True),
         f"{entry.id} is not disciplined with its parameters (DPP)",
     )
-    # A control may differ from its published formula on purpose.
+    # A negative control may differ from its published formula on purpose.
     if entry.control:
         return
     rng, problem = np.random.default_rng(0), declared.canonical

@@ -1,20 +1,22 @@
 """Instances whose regularisation paths have exponentially many breakpoints.
 
-A path has at most 3^p segments for p rows: rows are at 0, inside or at the upper bound,
-and the C of one such pattern are an interval. Two families come close to that. Both
-have an additional row, the anchor, whose multiplier stays at its upper bound.
+A path has at most 3^p segments for p rows: every multiplier is at 0, strictly between
+its bounds or at the upper bound, and the C of one such pattern form an interval. Two
+families come close to that. Both have an additional row, the anchor, whose multiplier
+stays at its upper bound.
 
-For pairs without weights, the multipliers of the others close to lambda = 4 are
-z_j = max(-s_j, 0) / |a_j|^2, where s_j is the slack of pair j times lambda. The vectors
-have a_j.a_i = 2 |a_i|^2 for i < j, so that each tent has a tent on both of its sides:
+For pairs without weights, the multipliers of the other rows close to lambda = 4 are
+z_j = max(-s_j, 0) / |a_j|^2, where s_j is lambda times the margin of pair j minus 1.
+The vectors have a_j.a_i = 2 |a_i|^2 for i < j, so that s_j changes sign on both sides
+of every sign change of s_(j-1):
 
-    s_1 = lambda - 4 with the other sign,
+    s_1 = 4 - lambda,
     s_j = s_(j-1) + 2 max(-s_(j-1), 0) - 2^(1-j) = |s_(j-1)| - 2^(1-j)
 
 The signs of s_1, ..., s_n change 2^n - 1 times. The effect of z_j on earlier rows,
 a_j.a_i z_j = 2 max(-s_j, 0) |a_i|^2 / |a_j|^2, is arbitrarily small if lengths grow
-fast enough. With weights the family is that of the lasso's adversary of Mairal and Yu:
-its dual is the nearest point of a zonotope to a point that moves on a ray.
+fast enough. With weights the family is the adversarial lasso of Mairal and Yu: its
+dual is the nearest point of a zonotope to a point that moves on a ray.
 
 References
 ----------
@@ -35,7 +37,7 @@ from equimargin.formulations import MarginProblem, classification, ranking
 GROWTH = 8
 """Ratio of the lengths of consecutive vectors, and of consecutive weights."""
 LEVEL = 4
-"""Lambda around which the tents are."""
+"""Lambda around which the signs change."""
 ANCHOR = 2.0**60
 """Weight of the anchor; its vector is shorter by this factor."""
 
@@ -48,8 +50,7 @@ def ranking_with_a_long_path(pairs: int) -> MarginProblem:
     Parameters
     ----------
     pairs : int
-        Number of pairs, at least 1; the exact number of breakpoints was counted up to
-        11.
+        Number of pairs, at least 1; the breakpoints were counted exactly up to 11 pairs.
     """
     size = pairs - 1
     vectors: list[list[Fraction]] = []

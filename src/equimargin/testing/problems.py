@@ -105,9 +105,9 @@ def extreme_scales() -> st.SearchStrategy[float]:
 def extreme_problems(draw: Draw, family: str, max_points: int = 4) -> Problem:
     """Draw a tiny problem whose numbers have separate scales anywhere in float64.
 
-    They are the scales of points, targets, costs, weights and kernel parameters. Some
+    Points, targets, costs, weights and kernel parameters have one scale each. Some
     weights may be infinite. Kernel values, squares and the optimum may underflow or
-    overflow: a proven interval must be true nevertheless.
+    overflow: a proven interval must be valid nevertheless.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ WITHIN = 1.1
 SECONDS_OVER_TIME = 1.0
 """Seconds that a solver may exceed its time limit, in wall time and in CPU time.
 
-A loaded machine uses up the wall time alone.
+It fails if both are longer: on a loaded machine the wall time alone is.
 """
 
 
@@ -45,11 +45,12 @@ def check_solver(solver: str | Solver) -> None:
     """Check a specialised solver on small problems of its families, with three kernels.
 
     Its interval must be as narrow as requested. It must agree with the declared
-    formulations, obey `max_iter`, `time_limit` and a callback that stops it, give
-    reasons, start from another solution, also one of a larger C, and give a reason if
+    formulations, obey `max_iter`, `time_limit` and a callback that stops it, say why it
+    stopped, start from another solution, also one of a larger C, and give a reason if
     it does not support a problem. A function returned without multipliers must be as
-    close to the optimum that the other answers prove. A solver of a user-defined family
-    is checked on data of the family's strategy (`equimargin.own.instances`).
+    close to the optimum, of which the other answers prove a lower bound. A solver of a
+    user-defined family is checked on data of the family's strategy
+    (`equimargin.own.instances`).
 
     Parameters
     ----------
@@ -296,7 +297,7 @@ class _SolverTrial:
         )
 
     def claims_nothing_without_convexity(self) -> None:
-        """Check that no optimum is claimed for a problem without a certificate."""
+        """Check that no optimum is claimed for a nonconvex problem."""
         if (
             isinstance(self.problem, MarginProblem)
             and not np.isinf(self.problem.C)
