@@ -102,14 +102,14 @@ def _parts(problem: Problem, given: Any) -> dict[str, Any]:
             "{'beta': beta}, its coefficients, {'f': f}, its values at the points, or {'alpha': "
             "alpha}, the multipliers"
         )
-        requirement = "a solver for linear kernels alone says so by Requirements(..., linear=True)"
+        requirement = "a solver for linear kernels only declares Requirements(..., linear=True)"
         raise ValueError(
             f"an array is read as w, and the {problem.kernel.name} kernel has no w: pass "
             f"{alternatives}; {requirement}"
         )
     functions = [name for name in ("w", "beta", "f") if name in parts]
     if len(functions) > 1:
-        raise ValueError(f"{' and '.join(functions)} are one function twice; pass one of them")
+        raise ValueError(f"{' and '.join(functions)} define the function twice; pass one of them")
     unknown = [name for name in parts if name not in names]
     if unknown or not set(parts) - {"b"}:
         what = (

@@ -74,8 +74,8 @@ def sensitivity(ball: Stability) -> Sensitivity:
     problem = ball.problem
     if np.isinf(problem.costs).any():
         raise ValueError(
-            "rows that must be met have no derivative in general, as a change may make them "
-            "infeasible; give finite costs"
+            "hard rows have no derivative in general, as a change may make them infeasible; "
+            "give finite costs"
         )
     # Slacks and losses are at least 0: outward rounding below 0 is clipped.
     ends = [np.maximum(u, 0.0) for u in ball.slacks()]

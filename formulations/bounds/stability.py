@@ -324,8 +324,8 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
     )
     if point.alpha is None:
         raise ValueError(
-            "the point has no multipliers, which define the centre of the ball; a Solution "
-            "recovers them from its f"
+            "the point has no multipliers, whose f is the centre of the ball; "
+            "`Solution.stability` recovers them"
         )
     multipliers = problem.rows.multipliers(problem.repaired(point.alpha))
     lower = dual_value(problem, multipliers, OUTWARD) if problem.convex else -np.inf

@@ -715,7 +715,7 @@ def _keep_to_ourselves(folder: Path) -> None:
         return
     status = folder.stat()
     advice = "name another folder with the environment variable NUMBA_CACHE_DIR"
-    subject = f"the kernel cache {folder}"
+    subject = f"the cache of compiled functions {folder}"
     if status.st_uid != os.getuid():
         owner = f"belongs to user {status.st_uid}, not to user {os.getuid()}"
         raise PermissionError(f"{subject} {owner}; {advice}")

@@ -75,7 +75,7 @@ def _weights(problem: MarginProblem) -> dict[str, Any]:
         above, below = np.split(weights, 2)
         if not np.array_equal(above, below):
             raise ValueError(
-                "the two sides of the tube have different weights; `regression` accepts "
+                "the weights above the tube differ from those below; `regression` accepts "
                 "equal weights only"
             )
         return {"sample_weight": above}

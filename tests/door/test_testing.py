@@ -73,10 +73,10 @@ def test_what_is_wrong_is_said(own: str) -> None:
         )
 
     wrong: list[tuple[Formulation, str]] = [
-        (replace(right, printed=halved), "its printed formula says"),
+        (replace(right, printed=halved), "its published formula is"),
         (
             replace(right, to_canonical=lambda v, d: d.point(v["w"], v["b"])),
-            r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a right form "
+            r"svm.soft.hinge disagrees on svm.soft with linear\(\), .*, and a correct formulation "
             r"agrees: its value has the error",
         ),
     ]
@@ -108,7 +108,7 @@ def test_a_form_that_leaves_out_hard_rows_is_found(own: str) -> None:
         )
 
     REGISTRY.enter(own, replace(right, stated=without_hard_rows), REGISTRY.module_of(own))
-    with pytest.raises(AssertionError, match=r"a row that must be met .*, and a right form agrees"):
+    with pytest.raises(AssertionError, match=r"a hard row .*, and a correct formulation agrees"):
         check_formulation(own)
 
 

@@ -507,8 +507,8 @@ def test_cache_directory_that_others_go_on_writing_is_refused(
     monkeypatch.setattr(Path, "chmod", lambda *arguments: None)
     with pytest.raises(
         PermissionError,
-        match=rf"^the kernel cache {cache} can be written by other users; chmod go-w {cache}, or "
-        rf"name ",
+        match=rf"^the cache of compiled functions {cache} can be written by other users; chmod "
+        rf"go-w {cache}, or name ",
     ):
         jit.cache_directory()
     assert not list(cache.iterdir())
@@ -521,8 +521,8 @@ def test_cache_directory_of_another_user_is_refused(
     monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
     with pytest.raises(
         PermissionError,
-        match=rf"^the kernel cache {cache} belongs to user \d+, not to user \d+; name another "
-        rf"folder",
+        match=rf"^the cache of compiled functions {cache} belongs to user \d+, not to user \d+; "
+        rf"name another folder",
     ):
         jit.cache_directory()
     assert not list(cache.iterdir())
@@ -544,9 +544,9 @@ def test_refused_kernel_cache_is_a_sentence(tmp_path: Path, command: str) -> Non
         text=True,
         timeout=HANG,
     )
-    assert ended.stderr.startswith(f"equimargin: the kernel cache {folder} belongs to user "), (
-        ended.stdout + ended.stderr
-    )
+    assert ended.stderr.startswith(
+        f"equimargin: the cache of compiled functions {folder} belongs to user "
+    ), ended.stdout + ended.stderr
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
 
 

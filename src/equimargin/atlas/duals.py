@@ -143,6 +143,6 @@ def _steps(primal: str) -> Iterator[str]:
     same = (
         "this is **not** it"
         if reason is None
-        else "this is it, number by number, once unknowns are renamed"
+        else "this is it, number by number, once variables are renamed"
     )
     yield from (f"The declared dual is {formulation(DUAL_OF[primal])}: {same}.", "")

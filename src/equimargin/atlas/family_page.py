@@ -108,8 +108,8 @@ def graph(shown: Sequence[str], root: str) -> str:
         return f"{root}families/{address(family)}.html#{place(f'{kind}-{address(to)}')}"
 
     caption = (
-        "A line is a link, with the sign of its kind. Names in italics are controls. Names and "
-        "lines lead to what they stand for."
+        "A line is a link, with the sign of its kind. Names in italics are negative controls. "
+        "Names and lines are hyperlinks to their pages."
     )
     return drawn(draw_links(shown, caption, address=way))
 
@@ -125,7 +125,10 @@ def _formulation(entry: Formulation) -> Iterator[str]:
     """Yield a formulation: equation, sources, multipliers, links, code and dual."""
     yield from (f"(formulation-{address(entry.id)})=", f"### {plain(entry.id)}", "")
     if entry.control:
-        yield from ("*A control:* wrong on purpose, or nonequivalent. It must disagree.", "")
+        yield from (
+            "*A negative control:* a misprint, or a nonequivalent problem. It must disagree.",
+            "",
+        )
     yield from _equation(entry)
     function = inspect.unwrap(entry.stated)
     file = function.__module__.removeprefix("equimargin.").replace(".", "/")

@@ -34,7 +34,7 @@ def _index() -> Iterator[str]:
         yield from (
             f"## {subject}",
             "",
-            "| family | formulations | controls |",
+            "| family | formulations | negative controls |",
             "| --- | --- | --- |",
         )
         for family in members:

@@ -160,7 +160,7 @@ class Choice:
                 if entry.family not in compared:
                     yield f"{id} declares {entry.family}, not the compared {', '.join(compared)}"
                 elif entry.control:
-                    yield f"{id} is a control (--include-controls)"
+                    yield f"{id} is a negative control (--include-controls)"
                 else:
                     yield f"{id} needs a backend, and none was requested"
 

@@ -329,7 +329,7 @@ def _without_difference(
         ]
     unexplained = len(compared) - len(explained) - len(infinite)
     reasons = (
-        [f"No reason was found on {unexplained} of {instances_counted(len(compared))}."]
+        [f"No equivalence proof was found on {unexplained} of {instances_counted(len(compared))}."]
         if unexplained
         else []
     )

@@ -100,7 +100,7 @@ def _check_weights(entry: Formulation, problem: Problem, backend: str, where: st
     weights = np.resize([0.5, 1.0, 2.0], groups)
     ones = {"weights of 0.5, 1 and 2": weights}
     if problem.delta is None and groups > 1:
-        ones["a row that must be met (`d.hard`, `d.no_slack`)"] = np.where(
+        ones["a hard row (`d.hard`, `d.no_slack`)"] = np.where(
             np.arange(groups) == 0, np.inf, weights
         )
     for description, factors in ones.items():
@@ -173,7 +173,7 @@ def _check_declaration(entry: Formulation, declared: Declaration) -> None:
     )
     require(
         abs(tree - printed) <= 1e-8 * max(1.0, abs(tree)),
-        f"{message}, where its printed formula says {printed:.12g}",
+        f"{message}, where its published formula is {printed:.12g}",
     )
     side = declared.point.multipliers if entry.carries == "multipliers" else None
     require(
@@ -193,7 +193,7 @@ def _check_agreement(entry: Formulation, problem: Problem, backend: str, where: 
         f"its value has the error {judgement.claim:.1e}, its point {judgement.off:.1e}, and "
         f"{judgement.accuracy:.1e} is allowed"
     )
-    kind = "control" if entry.control else "right form"
+    kind = "negative control" if entry.control else "correct formulation"
     message = (
         f"{entry.id} {judgement.agreement} on {where}, and a {kind} {wanted}: {figures}; "
         f"{evidence.run.reason}"

@@ -361,7 +361,7 @@ def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_soug
     )
     squared = same(lambda d: (rows(2)(d), lambda v: v * v), rows(4), st.just(0), **FEW)
     assert squared.reasons[:2] == (
-        "No reason was found on 1 of 1 instance.",
+        "No equivalence proof was found on 1 of 1 instance.",
         "None was sought on 1 instance: a value map is not affine, or rounds.",
     )
 

@@ -201,7 +201,7 @@ def test_sides_of_a_tube_with_weights_of_their_own_are_said() -> None:
     assert Instance.of(problem).arguments["sample_weight"].tolist() == [1.0, 2.0]
     assert problem.weights is not None
     problem.weights[0] = 5.0
-    with pytest.raises(ValueError, match="the two sides of the tube"):
+    with pytest.raises(ValueError, match="the weights above the tube differ"):
         Instance.of(problem)
 
 

@@ -137,7 +137,7 @@ def test_canonical_points_and_parts_of_programs_are_taken() -> None:
         ),
         (SOFT, {"b": 1.0}, "there is neither a function nor multipliers"),
         (SOFT, {}, "there is neither a function nor multipliers"),
-        (SOFT, {"w": np.ones(2), "f": np.ones(3)}, "w and f are one function twice"),
+        (SOFT, {"w": np.ones(2), "f": np.ones(3)}, "w and f define the function twice"),
         (
             SOFT,
             {"alpha": np.ones(2)},

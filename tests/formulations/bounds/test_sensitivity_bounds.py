@@ -60,5 +60,5 @@ def test_a_row_that_costs_nothing_has_a_multiplier_of_0_and_counts_for_nothing()
 
 
 def test_hard_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="rows that must be met have no derivative"):
+    with pytest.raises(ValueError, match="hard rows have no derivative"):
         solve(classification([[0.0], [1.0]], [-1.0, 1.0], np.inf, linear())).sensitivity()
