@@ -119,7 +119,7 @@ class FamilyProgress:
 
     @property
     def agreeing(self) -> list[Judgement]:
-        """Assessments of all agreeing answers, without controls."""
+        """Assessments of all agreeing answers, without negative controls."""
         return [
             j
             for j in self.verdict.judgements
@@ -141,7 +141,7 @@ class FamilyProgress:
     def limit_of(self, job: Job) -> Allowance | None:
         """Return the limits of a job that no verdict needs.
 
-        None stands for the usual limits: for controls, and for an answer that the
+        None denotes the usual limits: for negative controls, and for an answer that the
         verdict needs.
 
         Parameters

@@ -3,7 +3,8 @@
 The solver that `solve` would choose goes first in every family, because it proves an
 optimum soonest, and then one declaration of each: verdicts need no more. Then follow
 the other jobs, family by family: its declarations by the same backend, its other
-solvers, its declarations by the other backends, reference solvers, and controls.
+solvers, its declarations by the other backends, reference solvers, and negative
+controls.
 
 Invariants:
 
@@ -204,7 +205,7 @@ class Schedule:
         return allowed.within(left).within(max(share, LAST_ALLOWANCE) * pace, STOPPED_TOGETHER)
 
     def _share(self, which: int, job: Job) -> float:
-        """Return the CPU seconds left for a job; inf if a verdict needs it, and for controls.
+        """Return the CPU seconds left for a job; inf for a needed job or a control.
 
         When a family starts on answers that its verdict does not need, it receives a
         share of the remaining budget in proportion to its number of such answers.

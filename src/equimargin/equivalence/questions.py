@@ -180,7 +180,7 @@ def refute(
 
 
 def definition(a: Statement) -> str:
-    """Return the first other formulation of a formulation's family, controls excluded.
+    """Return the first other formulation of a family, without negative controls.
 
     Parameters
     ----------

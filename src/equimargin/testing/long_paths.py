@@ -6,9 +6,9 @@ families come close to that. Both have an additional row, the anchor, whose mult
 stays at its upper bound.
 
 For pairs without weights, the multipliers of the other rows close to lambda = 4 are
-z_j = max(-s_j, 0) / |a_j|^2, where s_j is lambda times the margin of pair j minus 1.
-The vectors have a_j.a_i = 2 |a_i|^2 for i < j, so that s_j changes sign on both sides
-of every sign change of s_(j-1):
+z_j = max(-s_j, 0) / |a_j|^2, where s_j = lambda (margin of pair j - 1). The
+vectors have a_j.a_i = 2 |a_i|^2 for i < j, so that s_j changes sign on both sides of
+every sign change of s_(j-1):
 
     s_1 = 4 - lambda,
     s_j = s_(j-1) + 2 max(-s_(j-1), 0) - 2^(1-j) = |s_(j-1)| - 2^(1-j)
