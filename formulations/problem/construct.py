@@ -470,12 +470,11 @@ def make_task_problems(
 ) -> list[Problem]:
     """Make the problems of all families of a task.
 
-    They are a margin problem for every loss, of a classification both with a bias and
-    without, and the one-norm problems. A hard margin, C = inf, has no loss and thus no
-    problem per loss, and there are no one-norm problems. A ranking or a classification
-    with weights has no one-norm problems, because these have no weights. A bias that is
-    passed applies to all problems; if it is penalised, there are no one-norm problems
-    either.
+    They are a margin problem for every loss (for classification one with a bias and one
+    without) and the one-norm problems. A hard margin, C = inf, has no loss: the margin
+    problem is then one problem, with a bias and without, and there are no one-norm
+    problems. Neither are there any with weights, which one-norm problems do not have,
+    or with a penalised bias. A bias that is passed applies to all problems.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ ALLOWED_RATIO = 20.0
 TOGETHER = 7.0
 """CPU budget, in seconds without compilation, of all answers that no verdict needs.
 
-With the start of Python and its libraries a comparison then takes less than ten
-seconds. Further answers only repeat earlier results.
+With the start of Python, its libraries and compiled functions a comparison then takes
+less than ten seconds. Further answers only repeat earlier results.
 """
 LAST_ALLOWANCE = 0.5
 """Minimum time limit of a started answer in CPU seconds; less would stop most of them."""

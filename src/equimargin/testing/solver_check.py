@@ -36,7 +36,7 @@ WITHIN = 1.1
 SECONDS_OVER_TIME = 1.0
 """Seconds that a solver may exceed its time limit, in wall time and in CPU time.
 
-It fails if both are longer: on a loaded machine the wall time alone is.
+A solver fails if both are longer: on a loaded machine the wall time alone is.
 """
 
 
