@@ -471,10 +471,10 @@ def make_task_problems(
     """Make the problems of all families of a task.
 
     They are a margin problem for every loss (for classification one with a bias and one
-    without) and the one-norm problems. A hard margin, C = inf, has no loss: the margin
-    problem is then one problem, with a bias and without, and there are no one-norm
-    problems. Neither are there any with weights, which one-norm problems do not have,
-    or with a penalised bias. A bias that is passed applies to all problems.
+    without) and the one-norm problems. A hard margin, C = inf, has no loss, so that
+    there is one problem instead of one per loss, and there are no one-norm problems.
+    Neither are there any with weights, which one-norm problems do not have, or with a
+    penalised bias. A bias that is passed applies to all problems.
 
     Parameters
     ----------
