@@ -25,7 +25,7 @@ LOOK_EVERY = 1000
 def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     """Return a hitting set, of minimum size if HiGHS is correct and has enough time.
 
-    Its size proves nothing.
+    Its minimality is not proven here.
 
     Parameters
     ----------

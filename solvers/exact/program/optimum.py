@@ -239,7 +239,7 @@ def _attained(program: Program, clock: Clock) -> Pair | None:
 
 
 def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
-    """Return the optimum after checking that both sides are feasible and equal."""
+    """Return the optimum after checking feasibility and equal primal and dual values."""
     _require(program.is_optimal(pair.x, pair.y, pair.z))
     return Optimum(program.objective(pair.x), pair.x, pair.y, pair.z, convex, reason)
 
