@@ -210,7 +210,7 @@ class NewtonSystem:
         self.factored: Factorisation | None = None
 
     def solve(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Array:
-        """Return the solution s, up to rounding or a residual of a part of the gradient.
+        """Return s, with a residual of rounding error or a share of the gradient.
 
         Parameters
         ----------
