@@ -541,7 +541,7 @@ class _Descent:
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
             progress.end(
                 Status.INFEASIBLE,
-                f"no f meets the hard rows: the dual has no bound (above "
+                f"no f satisfies the hard rows: the dual is unbounded (above "
                 f"{_ray_value(progress, self.problem.units):.0e})",
             )
         elif not margin.convex and self.look.violation <= progress.limits.tol:

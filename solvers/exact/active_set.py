@@ -337,7 +337,7 @@ class ActiveSet:
         """Solve a system of integers, unless it is too large."""
         if len(matrix) > LARGEST_SYSTEM:
             raise ValueError(
-                f"too large: a linear system of {len(matrix):,} unknowns, the limit of "
+                f"too large: a linear system of {len(matrix):,} variables, the limit of "
                 f"exact arithmetic is {LARGEST_SYSTEM:,}"
             )
         return solve_integer_system(matrix, right, self.clock)

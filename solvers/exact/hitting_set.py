@@ -103,7 +103,7 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
         nonlocal steps
         steps += 1
         if steps % LOOK_EVERY == 0:
-            clock.ask("the proof that no smaller set meets all rays")
+            clock.ask("the proof that no smaller set hits all rays")
         if not left:
             return True
         if budget == 0 or not all(left) or disjoint(left) > budget:

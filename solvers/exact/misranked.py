@@ -184,7 +184,7 @@ Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
 def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], RankingRay] = {}
     reason = (
-        "a smallest set of pairs that meets all rays was found, and all other pairs can be ordered"
+        "a smallest set of pairs that hits all rays was found, and all other pairs can be ordered"
     )
     try:
         while True:

@@ -215,8 +215,8 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
     pair = optimum_by_pivots(program, clock)
     if pair is None:
         size = (
-            f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many "
-            f"for a dictionary"
+            f"its {program.n} variables and {len(program.b) + len(program.h)} rows are too many "
+            f"for exact pivots from any start"
         )
         return Inconclusive(
             "no face", f"{NO_FACE}, and {size} (at most {LARGEST_DICTIONARY} together)"

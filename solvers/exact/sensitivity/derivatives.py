@@ -154,8 +154,8 @@ def exact_sensitivity(
         )
     if np.isinf(problem.costs).any():
         raise ValueError(
-            "rows that must be met have no derivative in general: what moves may make them "
-            "impossible; give finite costs"
+            "rows that must be met have no derivative in general, as a change may make them "
+            "infeasible; give finite costs"
         )
     check_parameter(problem, parameter)
     seconds = DEFAULT_SECONDS if time_limit is None else positive(time_limit, "time_limit")
