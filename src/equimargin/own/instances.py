@@ -1,9 +1,9 @@
 """Sampled instances of user-defined families, to test formulations and solvers.
 
-A formulation is checked on every sampled instance: its proven optimum must be the
-definition's. If it has a map of its variables to those of the definition
-(`to_canonical`), or the inverse map (`from_canonical`), its optimal points are mapped,
-and must be optimal there. hypothesis shrinks a failing instance.
+A formulation is checked on every sampled instance: its proven optimum must be that of
+the family's first formulation. If it has a map of its variables to those of the first
+formulation (`to_canonical`), or the inverse map (`from_canonical`), optimal points are
+mapped, and must be optimal there. hypothesis shrinks a failing instance.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Its coordinates are floats.
 EXAMPLES = 50
 """Number of instances that a check samples."""
 TRIED_OUT = 25
-"""Number of sampled instances, of which the largest is shown."""
+"""Number of sampled instances of which the largest is returned."""
 SECONDS = 30.0
 """Time limit of a solver on a sampled instance, in seconds."""
 
@@ -112,7 +112,9 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
-    """Return the smallest sampled instance on which a formulation misses its family's optimum.
+    """Return the smallest sampled instance on which a formulation has another optimum.
+
+    Its optimum is compared with that of the family's first formulation.
 
     Parameters
     ----------
@@ -163,13 +165,15 @@ def check_own_formulation(
     Returns
     -------
     Refutation or None
-        Instance that refutes a control, as it must; None for other formulations.
+        Instance that refutes a negative control, as required; None for other
+        formulations.
 
     Raises
     ------
     AssertionError
-        If its optimum differs from the definition's, its maps fail, or no instance
-        refutes a control; the message has the smallest instance.
+        If its optimum differs from that of the family's first formulation, its maps
+        fail, or no instance refutes a negative control; the message has the smallest
+        instance.
     ValueError
         If the family has no strategy.
     """
@@ -265,7 +269,7 @@ def check_own_solver(
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
-    """Return a message if a formulation's proven optimum differs from the definition's.
+    """Return a message if a proven optimum differs from the first formulation's.
 
     Parameters
     ----------
@@ -334,7 +338,7 @@ def _complaint_of_point(
 
 
 def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
-    """Return a message if the published objective differs from the declared one at random."""
+    """Return a message if `printed` differs from the objective at random variables."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
     for variable in stated.variables():

@@ -232,7 +232,7 @@ def made_small(
     seconds: float,
     plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str]:
-    """Minimise a finding of a compared problem, as `shrink`.
+    """Minimise a finding of a compared problem, as `shrink` does.
 
     Parameters
     ----------
