@@ -188,13 +188,13 @@ def check_own_formulation(
 
     refuted = _smallest(family, complaint, examples, seed)
     if not seen:
-        raise AssertionError(f"{entry.id} refuses all {examples} sampled instances")
+        raise AssertionError(f"{entry.id} supports none of the {examples} sampled instances")
     if refuted is not None and not entry.control:
         raise AssertionError(str(refuted))
     if refuted is None and entry.control:
         raise AssertionError(
-            f"{entry.id} is a control, and has the optimum of {family.id} on all {len(seen)} "
-            f"sampled instances"
+            f"{entry.id} is a negative control, but has the optimum of {family.id} on all "
+            f"{len(seen)} sampled instances"
         )
     return refuted
 
@@ -265,7 +265,7 @@ def check_own_solver(
     if refuted is not None:
         raise AssertionError(str(refuted))
     if not seen:
-        raise AssertionError(f"{solver.name} refuses all {examples} sampled instances")
+        raise AssertionError(f"{solver.name} supports none of the {examples} sampled instances")
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
@@ -305,7 +305,7 @@ def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     if not message and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
         message = _complaint_of_point(
-            f"the point that {entry.id} maps to the definition",
+            f"the point that {entry.id} maps to the first formulation",
             problem.definition,
             given,
             problem,
@@ -314,7 +314,7 @@ def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     if not message and entry.from_canonical is not None and due.x is not None:
         given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
         message = _complaint_of_point(
-            f"the point that {entry.id} maps from the definition", entry, given, problem, due
+            f"the point that {entry.id} maps from the first formulation", entry, given, problem, due
         )
     return message
 

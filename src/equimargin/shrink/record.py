@@ -187,7 +187,7 @@ def shrink(
     problem : AnyProblem
         Problem that shows the finding.
     finding : Finding or None
-        Fault; None takes the most serious one.
+        Fault; None means the most serious one.
     asked : ComparisonRequest or None
         Comparison; None compares everything. It is reduced if less is sufficient.
     seconds : float
