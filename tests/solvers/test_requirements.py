@@ -98,7 +98,7 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
     (
         ANY(),
         LEVELS,
-        Refusal("there are 2 thresholds, and this method supports one bias"),
+        Refusal("there are 2 thresholds, and this method knows one bias"),
         ordinal(LINE, [0, 1, 1]),
     ),
     (
