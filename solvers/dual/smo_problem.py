@@ -279,7 +279,7 @@ class PointProblem:
     def numbers(self, alpha: Array) -> Array:
         """Return the variables a of multipliers, which are first made feasible.
 
-        One factor scales them into the box; rounding then makes them sum to 0 exactly.
+        One factor scales them into the box; `repaired` then makes s'alpha = 0 exact.
 
         Parameters
         ----------
