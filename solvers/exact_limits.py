@@ -51,7 +51,7 @@ def refusal(problem: Problem) -> Refusal | None:
     # Conditions on the kind of problem come before those on its size.
     if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
         return Refusal(
-            f"exact_optimum takes the hinge and the squared hinge, and the loss is the "
+            f"exact_optimum needs the hinge or the squared hinge, and the loss is the "
             f"{problem.phi.words}"
         )
     if isinstance(problem, MarginProblem) and problem.T > 1:
@@ -67,7 +67,7 @@ def refusal(problem: Problem) -> Refusal | None:
         return _too_large(f"{problem.p:,} pairs", f"{EXACT_PAIRS:,}")
     if isinstance(problem, OneNormProblem) and problem.p * problem.size > EXACT_ENTRIES:
         return _too_large(
-            f"{problem.p:,} rows x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries"
+            f"{problem.p:,} rows x {problem.size:,} variables", f"{EXACT_ENTRIES:,} entries"
         )
     return None
 

@@ -1,14 +1,15 @@
-"""Sequential minimal optimisation by columns, for any kernel and both losses.
+"""Sequential minimal optimisation by columns, for any kernel, hinge and squared hinge.
 
 A step changes two multipliers of one threshold. Every row (i, k) has one entry, s_ik at
 the point i, and occurs only in the equation of its threshold k:
 
-    sum_i s_ik alpha_ik = 0,    f = K G 1,    G_ik = s_ik alpha_ik,
-    V = S - f 1' - diag(ridge) G.
+    sum_i s_ik alpha_ik = 0,    f = K G 1,    G_ik = s_ik alpha_ik.
+
+The gradient of the dual in G is V = S - f 1' - diag(ridge) G.
 
 1. Select the column of largest violation, and in it the row of largest V.
-2. Add d to its multiplier, and subtract d from that of the row with the largest
-   predicted increase.
+2. Add d to its G_ik, and subtract d from the entry of G in this column that promises
+   the largest increase of the dual.
 
 Steps are made on a block of points with stored kernel values. Between blocks f is
 updated and the gap computed.
@@ -42,7 +43,7 @@ BLOCK = 1000
 STEPS = 50_000_000
 """Default limit of the steps of a run."""
 SHARE = 0.1
-"""Ratio of a block's final violation to the violation of all rows."""
+"""Ratio of the violation at which a block's steps stop to that of all rows."""
 LEAST_CURVATURE = 1e-12
 """Minimum curvature of a step, relative to the mean K_ii; for equal points."""
 
@@ -120,7 +121,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
 
 
 def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
-    """Return the points of a block: the rows of largest and smallest V in every column."""
+    """Return the points of a block: those of largest and smallest V in every column."""
     if n <= BLOCK:
         return np.arange(n)
     per_side = BLOCK // (2 * up.shape[1]) + 1

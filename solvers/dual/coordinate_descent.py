@@ -66,10 +66,10 @@ from equimargin.solvers.threads import one_thread
 SHUFFLE_SEED = 0
 """Seed of the random orders, so that runs are repeatable."""
 GAP_WORK = 80
-"""Minimum work between two gaps, in computations of f.
+"""Work of sweeps after which the gap is computed at the latest, in computations of f.
 
-A gap is computed earlier if the rows' contributions indicate the tolerance. After a gap
-a sweep visits all rows again, which costs as much as several computations of f.
+It is computed earlier if the rows' contributions indicate the tolerance. After a gap a
+sweep visits all rows again, which costs as much as several computations of f.
 """
 SWEEPS_BETWEEN_COUNTS = 10
 """Number of sweeps after which the free rows are counted for Newton's method.
@@ -79,7 +79,7 @@ Earlier, rows still move from bound to bound.
 SETTLED_PULL = 0.01
 """Share of the first sweep's largest pull at which the gap is computed.
 
-No row that is still visited then has a larger pull.
+The last sweep then moved no row of a larger pull.
 """
 SWEEP_SPEED = 10
 """Multiplications of a sweep in the time of one multiplication of a factorisation.
@@ -174,11 +174,11 @@ class Dual:
     ridge : ndarray of shape (p,)
         Quadratic dual term of the squared hinge.
     X : StoredRows
-        Features in the form of compiled code, or rows of K.
+        Features in the layout for compiled code, or rows of K.
     movable : ndarray of int
         Rows whose bounds differ.
     row_work : int
-        Multiplications for a row; with K only for rows that move.
+        Multiplications of a visit; with K, of one that changes alpha_r.
     """
 
     problem: MarginProblem
@@ -249,18 +249,18 @@ class DescentCounters:
 def _function(progress: DualConvergenceMonitor) -> Array:
     """Return the recomputed f of the last evaluated point: w, or values at the points."""
     shown = progress.shown
-    # Sweeps change w in place, and the evaluated point keeps its own.
+    # A copy, since sweeps change w in place and the evaluated point must not change.
     return shown.f if shown.w is None else shown.w.copy()
 
 
 def _sweep_on(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
 ) -> None:
-    """Sweep until computing the gap pays: over all rows, then over those not settled.
+    """Sweep until the gap should be computed: first all rows, then those not shrunk.
 
-    It pays if the gap is estimated to be small enough, and before Newton's method. The
-    rows' contributions to the gap and the increase of the dual value are known from the
-    visits.
+    It should be if the estimated gap is small enough or no row has a large pull, before
+    Newton's method, and after GAP_WORK. The estimate adds what the visits yield: the
+    rows' contributions to the gap, and the increase of the dual value.
     """
     order, low, high = dual.movable.copy(), -np.inf, np.inf
     start, passes, value, limits = spent.work, 0, progress.dual, progress.limits
@@ -295,7 +295,7 @@ def _pass(
     spent: DescentCounters,
     progress: DualConvergenceMonitor,
 ) -> tuple[Order, SweepResult]:
-    """Sweep once in random order; return the unsettled rows and the sweep's statistics.
+    """Sweep once in random order; return the rows not shrunk and the sweep's statistics.
 
     The clock is checked from time to time.
     """

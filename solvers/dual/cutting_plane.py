@@ -1,12 +1,12 @@
-"""Cutting-plane method for the 1-slack form of problems with hinge and no bias.
+"""Cutting-plane method for the 1-slack form of problems with hinge loss and no bias.
 
     min over f, xi >= 0    1/2 |f|^2 + xi
     s.t.    sum_r c_r s_r (t_r - (A f)_r) <= xi    for all s in {0, 1}^p
 
 A round adds the one of the 2^p constraints that the last f violates most: s_r = 1 in
-the rows with u_r > 0. For the constraints s_k so far let a_k = A'(c s_k) and b_k = t'(c
-s_k). The next f is the optimum of the problem with these constraints, which its dual
-yields:
+the rows with t_r > (A f)_r. For the constraints s_k so far let a_k = A'(c s_k) and b_k
+= t'(c s_k). The next f is the optimum of the problem with these constraints, which its
+dual yields:
 
     max over mu >= 0, 1'mu <= 1    b'mu - 1/2 |sum_k mu_k a_k|_K^2,
     f = sum_k mu_k a_k,    alpha_r = c_r sum_k mu_k s_kr.
@@ -159,7 +159,7 @@ class PrimalFunction:
 
 @dataclass(eq=False)
 class Cut:
-    """Constraint of document K, (2.8).
+    """Constraint k of the 1-slack form.
 
     Parameters
     ----------
@@ -270,12 +270,12 @@ class RestrictedMaster:
         return PrimalFunction(v, image if self.Z is None else self.Z @ v, float(v @ image))
 
     def point(self, v: Array) -> Point:
-        """Return the point of a function and the multipliers of the rows.
+        """Return the point with f = v and the multipliers of the rows at mu.
 
         Parameters
         ----------
         v : ndarray of shape (n,)
-            w or beta.
+            f as w or beta.
         """
         active = self._with_multipliers()
         mu, subsets = np.array([mu for mu, _ in active]), [cut.subset for _, cut in active]

@@ -9,8 +9,8 @@
    along it.
 3. Take the better candidate.
 
-Every step therefore increases the objective, so that a first-order method may call this
-one at any time and continue from its result.
+No step therefore decreases the objective: a first-order method may call this method at
+any time and continue from its result.
 
 References
 ----------
@@ -35,10 +35,10 @@ FACE_DAMPINGS = {
 }
 """Increases of the diagonal of H, relative to its mean, until H has a factor.
 
-The first is about the rounding of H.
+The first is about the rounding error of H.
 """
 LARGEST_FACE = 2000
-"""Largest face, in free rows, that is factorised; the caller's steps handle others."""
+"""Largest face, in free rows, that is factorised; larger ones are left to the caller."""
 SMALL_FACE = 500
 """Largest face, in free rows, that always gets SMALL_FACE_SOLVES factorisations."""
 SMALL_FACE_SOLVES = 50
@@ -47,7 +47,7 @@ SMALL_FACE_SOLVES = 50
 They take milliseconds, and often end the run.
 """
 FACTORISATION_SPEED = 180
-"""Ratio of n^3 to the first-order multiplications in the time of a factorisation.
+"""n^3 divided by the first-order multiplications that take as long as a factorisation.
 
 Measured for n rows, with multiplications in a first-order method's loops.
 """
@@ -175,8 +175,8 @@ def _room(d: Array, low: Array, high: Array) -> Array:
 def _up_to_bound(d: Array, low: Array, high: Array) -> Array:
     """Return the longest multiple of d, at most d itself, within low .. high.
 
-    The rows that stop it end exactly at their bounds: a rounding error short of one, a
-    row would stop the next step at once.
+    The rows that stop it are set exactly to their bounds: a row that is a rounding
+    error short of its bound would stop the next step at once.
     """
     room = _room(d, low, high)
     step = min(1.0, float(room.min()))

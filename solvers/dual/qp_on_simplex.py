@@ -24,9 +24,9 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 
 SIMPLEX_DAMPINGS = tuple(10.0**k for k in range(-14, 1, 2))
-"""Increases of the diagonal of a face's matrix, relative to it, until a factor exists."""
+"""Relative increases of the diagonal of a face's matrix, tried until a factor exists."""
 SMALLEST_DAMPED_DIAGONAL = 1e-6
-"""Minimum entry of the damped diagonal, relative to the largest: 0 would not be damped."""
+"""Minimum damping of an entry, relative to the largest: an entry 0 would have none."""
 EXTRA_FACES = 20
 """Maximum number of faces in addition to one per variable.
 
@@ -70,7 +70,7 @@ def maximum(G: Array, b: Array, x: Array, enough: float, out_of_time: Callable[[
 
 
 def _climb(G: Array, b: Array, x: Array, inside: np.ndarray) -> None:
-    """Move x in place to the maximum on a face, reduced by entries that reach 0."""
+    """Move x in place to the maximum on its face; entries that reach 0 leave the face."""
     while True:
         face = np.flatnonzero(inside)
         d = _direction(G[np.ix_(face, face)], (b - G @ x)[face], int(np.argmax(x[face])))

@@ -1,6 +1,6 @@
 """Sequential minimal optimisation (SMO) for margin problems with a bias.
 
-Every row has one entry: classification and the regression tube.
+Every row involves one point, as in classification and the regression tube.
 
     min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2
     s.t. lower <= a <= upper,  1'a = 0
@@ -13,9 +13,9 @@ rounds:
 2. Newton steps on the free points (`newton_on_face.py`), if they are estimated to be
    cheaper than the remaining pair steps.
 
-The gradient of the other points is updated by tiles of K, which are not stored. When
-the estimated gap is below its target, the gap is recomputed in float64. If float32
-stops making progress, the run continues in float64.
+The gradient at the other points is updated by tiles of K, computed on demand. When the
+estimated gap is below its target, the true gap is computed in float64. If float32 stops
+making progress, the run continues in float64.
 
 References
 ----------
@@ -60,9 +60,9 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 The computed curvature of two equal points is 0 or rounding error.
 """
 KEPT_MARGIN = 0.1
-"""Distance inside the margin, in half ranges of z, beyond which f is not recomputed.
+"""Distance of a point from a positive loss beyond which its f is not recomputed.
 
-Such points keep the f of the run when the gap is computed.
+In units of `ProblemScaling.spread`. The true gap then uses the f of the run there.
 """
 MIN_POINTS_FLOAT32 = 256
 """Number of points above which pair steps start in float32.
@@ -80,18 +80,18 @@ MAX_NEWTON_POINTS = 4000
 Factorising their matrix would take seconds.
 """
 ROUND_STEPS_PER_POINT = 5
-"""Minimum limit of pair steps per round and point of the working set.
+"""Pair steps that a round may always take, per point of the working set.
 
 Updating the gradient outside the set costs as much as several of them.
 """
 FEWEST_ROUND_STEPS = 1000
-"""Minimum limit of pair steps per round, for small working sets."""
+"""Pair steps that a round may always take, however small the working set."""
 FEWEST_STEPS_AT_ONCE = 100
 """Minimum number of pair steps between two checks of the clock."""
 DEEPEST_ROUND = 0.03
 """Fraction of its initial violation at which a round stops at the latest.
 
-Applies even if the target gap requires less.
+Applies even if the target gap requires a smaller violation.
 """
 DEEPEST_WHOLE_ROUND = 0.0003
 """Value of DEEPEST_ROUND if the working set is all points.
@@ -101,7 +101,7 @@ No outside gradient needs an update then, so one long round is cheaper than seve
 SHALLOWEST_ROUND = 0.5
 """Fraction of its initial violation above which a round never stops.
 
-Applies even if the target gap requires more.
+Applies even if the target gap permits a larger violation.
 """
 PAIR_STEP_WORK = 600
 """Overhead of a pair step, in units of `WorkCounter` (measured).
@@ -118,7 +118,7 @@ FACTORISATION_WORK = 200_000
 CUBE_PER_WORK = 36
 """Ratio of n^3 to the work of factorising n points, units of `WorkCounter` (measured)."""
 WORK_PER_MULTIPLICATION = 8
-"""Work of a multiplication in `count_affordable_factorisations`, as in `WorkCounter`.
+"""Work of a multiplication of `count_affordable_factorisations`, in `WorkCounter` units.
 
 Larger than 1 because the loops of pair steps are vectorised.
 """
@@ -132,7 +132,7 @@ SLOWEST_PACE = 0.05
 A single stalled round is a poor predictor.
 """
 FIRST_VIOLATION = 1e-3
-"""Violation, in half ranges of z, at which the gap is first computed.
+"""Violation, in `ProblemScaling.spread` units, at which the true gap is first computed.
 
 Used if the gap cannot be estimated.
 """
@@ -147,7 +147,7 @@ STALLED_ROUNDS = 6
 The run then continues in float64.
 """
 HARD_OPTIMUM_LIMIT = 1e16
-"""Optimum of hard rows above which they count as infeasible.
+"""Optimum above which hard rows, of infinite cost, count as infeasible.
 
 In units of spread^2 / mean K_ii. The margin is then below double precision.
 """
@@ -406,8 +406,8 @@ class _Descent:
     def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
         """Return the initial state for the same data at other costs.
 
-        The current point scaled by the ratio of the costs if only C differs, otherwise
-        0.
+        It is the current point scaled by the ratio of the costs if only C differs, and
+        0 otherwise.
         """
         margin, f = self.problem.margin, self.at.G + self.problem.z
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
@@ -423,7 +423,8 @@ class _Descent:
     ) -> _Descent:
         """Return the state at a point, with no work done.
 
-        float32 is used if the gap can be estimated, which detects its failure.
+        Large problems use float32 if the gap can be estimated: the estimate shows when
+        float32 fails.
         """
         working.work_in(
             working.single
@@ -451,22 +452,25 @@ class _Descent:
 
     @property
     def rough(self) -> bool:
-        """True until a true gap is found too large; only then is float32 in use."""
+        """True until a true gap is too large; False without an estimate.
+
+        float32 is in use only while this is true.
+        """
         return self.problem.has_estimate and not self.aim.narrowed
 
     @property
     def stuck(self) -> bool:
-        """True if pair steps make no progress, or would be too many."""
+        """True if pair steps make no progress, or have been too many while `rough`."""
         too_many = self.rough and self.effort.steps > ROUGH_STEPS_PER_POINT * self.working.m
         return self.aim.idle >= STALLED_ROUNDS or too_many
 
     def product(self, beta: Array) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
 
-        Points with a_i = 0 keep the f of the run if its error is smaller than their
-        distance from the margin at the optimal bias: their loss is 0 either way. With
-        hard rows, K beta is computed bit for bit as the referee does, so that both find
-        the rows satisfied.
+        At points with a_i = 0 the f of the run is reused if its error is smaller than
+        their distance from a positive loss, at the optimal bias: the loss is 0 either
+        way. With hard rows, K beta is computed bit for bit as in the referee, so that
+        both find the rows satisfied.
 
         Parameters
         ----------
@@ -495,7 +499,7 @@ class _Descent:
             * units.spread
         )
         inexact = (self.at.a != 0) | (distance <= error + KEPT_MARGIN * units.spread)
-        # A recomputed f changes the best bias, and so the points inside the margin.
+        # A recomputed f changes the optimal bias, and so the points of positive loss.
         while inexact.any():
             fresh |= inexact
             f[inexact] = exact.product(support, beta[support] * units.unit, np.flatnonzero(inexact))
@@ -537,7 +541,7 @@ class _Descent:
         if self.problem.any_hard and margin.convex and self._unbounded(progress):
             progress.end(
                 Status.INFEASIBLE,
-                f"no f meets the hard rows: the dual has no bound (above "
+                f"no f satisfies the hard rows: the dual is unbounded (above "
                 f"{_ray_value(progress, self.problem.units):.0e})",
             )
         elif not margin.convex and self.look.violation <= progress.limits.tol:
@@ -548,7 +552,7 @@ class _Descent:
         return progress.status is not None
 
     def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
-        """True if alpha is a ray of the hard dual, within double precision."""
+        """True if the dual increases without bound along alpha, in double precision."""
         units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
         is_large = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
         return bool(is_large and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))
@@ -556,7 +560,7 @@ class _Descent:
     def correct(self, progress: DualConvergenceMonitor) -> None:
         """Continue in float64 towards a smaller estimated gap.
 
-        Restarts from 0 if rounding has led to a dual value below that of 0.
+        Restarts from a = 0 if rounding has led to a dual value below 0, that of a = 0.
 
         Parameters
         ----------
@@ -668,7 +672,9 @@ class _Descent:
     def _affordable(self, n: int) -> int:
         """Return how many factorisations of n free points may be tried now.
 
-        Zero unless they are estimated to cost less than the remaining pair steps:
+        Unless `rough`, a small face may have factorisations of as much work as the pair
+        steps since the last. Otherwise the number is 0 unless factorisations are
+        estimated to cost less than the remaining pair steps:
 
             once + FACTORISATIONS_EXPECTED * each < ahead
 
@@ -695,7 +701,7 @@ class _Descent:
         return FACTORISATIONS_ALLOWED if once + FACTORISATIONS_EXPECTED * each < ahead else 0
 
     def _move(self, points: Index, a: Array) -> int:
-        """Assign variables, update gradient and estimate; return the outside work."""
+        """Assign variables, update gradient and estimate; return work outside the block."""
         change = a - self.at.a[points]
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a

@@ -1,11 +1,12 @@
-"""Margin problem of one entry per row with one variable per point, in scaled units.
+"""Margin problem whose rows have one point each, in one scaled variable per point.
 
     min  1/2 a'K a - z'a + width'|a| + 1/2 sum_i ridge_i a_i^2
     s.t. lower <= a <= upper,  1'a = 0
 
-The variable a_i of point i is the sum of s_r alpha_r over its rows r. A row with s_r =
-1 is the part of a_i above 0, a row with s_r = -1 the part below 0. Classification has
-one row per point and the regression tube has two; both are this problem. The scaling is
+The variable a_i of point i is the sum of s_r alpha_r over its rows r of sign s_r. The
+multiplier of a row with s_r = 1 is the part of a_i above 0, with s_r = -1 the part
+below. Classification has one row per point and the regression tube has two; both are
+this problem. The scaling is
 
     K  ->  K / unit,    f  ->  f / spread,    a  =  alpha unit / spread,
     unit = mean |K_ii|,    spread = half the range of s_r t_r.
@@ -34,11 +35,11 @@ from equimargin.formulations.problem.margin import MarginProblem
 Index = NDArray[np.intp]
 
 NEVER = 1e30
-"""Finite substitute of an infinite slope; infinities would become NaN in float32 sums."""
+"""Finite substitute for an infinite slope; infinities would become NaN in float32 sums."""
 
 
 class SeparablePart(NamedTuple):
-    """Separable part of the objective, on both sides of 0.
+    """Bounds and separable part of the objective, below and above 0.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class SeparablePart(NamedTuple):
 
 @dataclass(frozen=True)
 class ProblemScaling:
-    """Points of the rows and scaling, which are equal at all costs.
+    """Points of the rows, and scaling; neither depends on the costs.
 
     Parameters
     ----------
@@ -278,7 +279,7 @@ class PointProblem:
     def numbers(self, alpha: Array) -> Array:
         """Return the variables a of multipliers, which are first made feasible.
 
-        They are scaled by one factor into the box, and then repaired.
+        One factor scales them into the box; `repaired` then makes s'alpha = 0 exact.
 
         Parameters
         ----------
@@ -341,8 +342,8 @@ def _place(
 ) -> None:
     """Assign targets and costs of rows, (p,), to z and width, (m,), and costs, (2, m).
 
-    On the two sides of a point, z is the middle of s_r t_r and the width half their
-    distance; for a point with one row they are its s_r t_r and 0.
+    At a point with two rows, z is the mean of their s_r t_r and the width half their
+    distance; with one row, z is its s_r t_r and the width 0.
     """
     # A point with one row gets its target on both sides.
     for r in range(s.size):
@@ -363,7 +364,7 @@ def _place(
 def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Array) -> None:
     """Compute the bounds, (m,), and the ridge, (2, m), of costs (2, m).
 
-    The curvature is that of the squared hinge at a cost of 1, and 0 for the hinge.
+    `curvature` is that of the squared hinge's conjugate at a cost of 1; 0 for the hinge.
     """
     for side in range(2):
         for k in range(costs.shape[1]):
@@ -409,7 +410,7 @@ def _slopes(
     fall: Array,
     free: NDArray[np.bool_],
 ) -> tuple[float, float, float]:
-    """Write the slopes of every point into `rise` and `fall`, and into `free` if equal.
+    """Write the slopes of every point to `rise`, `fall`, and their equality to `free`.
 
     Returns the least slope to rise, the largest to fall, and the level between them:
     the mean slope of the free points.
@@ -439,7 +440,7 @@ def _estimate(
     for k in range(G.size):
         for side in range(2):
             sign = 2.0 * side - 1.0
-            # part = (+-a)_+, slack less ridge: u = +-(level - G) - width
+            # part = (+-a)_+, slack u = +-(level - G) - width
             part, u = larger(sign * a[k], 0.0), sign * (level - G[k]) - width[k]
             loss, c, r = larger(u, 0.0), costs[side, k], ridge[side, k]
             # dual = a'(z - G) / 2 - width'|a| - ridge'a^2 / 2

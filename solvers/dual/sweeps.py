@@ -5,17 +5,20 @@ row r is
 
     alpha_r  <-  clip(alpha_r + omega u_r / q_r, 0, box_r),    0 < omega < 2,
 
-and f changes by the change of alpha_r times A_r. A sweep needs two operations on f: its
-value at a point i, and the addition of a multiple of k(x_i, .). They depend on the
-vector v that represents f:
+and f changes by the change of alpha_r times A_r. The pull of a row is its projected
+gradient: u_r, or 0 at a bound against which u_r pushes alpha_r. A row pushed hard
+against its bound is shrunk: later sweeps skip it.
+
+A sweep needs two operations on f: its value at a point i, and the addition of a
+multiple of k(x_i, .). They depend on the vector v that represents f:
 
     features z_i      v = w (q,)      f(x_i) = z_i.w      w <- w + factor z_i
     a Gram matrix     v = f (m,)      f(x_i) = f_i        f <- f + factor K_i
 
 Successive rows are at unrelated places in memory. A row is therefore prefetched some
-visits before its own, in two steps: first the position of its features, then the
-features. The order is random in every sweep, down to single rows: with runs of
-neighbours a sweep is read faster, but four times as many are needed.
+visits ahead, in two steps: first the position of its features, then the features. Every
+sweep visits single rows in random order: with runs of neighbouring rows a sweep is
+faster, but four times as many are needed.
 """
 
 from __future__ import annotations
@@ -75,7 +78,7 @@ ROWS_AHEAD = 4
 About as long as they take to arrive from memory.
 """
 SETTLING_SHARE = 0.5
-"""Share of a sweep's largest pull above which a row at its bound is skipped next.
+"""Share of a sweep's largest pull beyond which rows at a bound are shrunk in the next.
 
 With a share of 1 a sixth more rows are visited without effect; with 0.25 rows are
 skipped too early, and more sweeps over all rows are needed.
@@ -127,8 +130,9 @@ class RowArrays(NamedTuple):
     A : SparseRows
         Rows.
     terms : ndarray of shape (p * TERMS,)
-        t_r, box_r, ridge_r and q_r, row by row, so that they are read at once. The box
-        is the upper bound, the ridge that of a squared hinge, and q_r contains it.
+        t_r, box_r, ridge_r and q_r, row by row, so that they are adjacent in memory.
+        The box is the upper bound, the ridge the curvature 1 / (2 c_r) of a squared
+        hinge's conjugate, and q_r includes the ridge.
     """
 
     A: SparseRows
@@ -148,13 +152,13 @@ class SweepResult(NamedTuple):
     Parameters
     ----------
     unsettled : int
-        Number of rows that have not settled.
+        Number of rows that were not shrunk.
     moved : int
-        Number of rows that moved.
+        Number of rows whose multiplier changed.
     lowest : float
-        Minimum u_r of the rows that moved, at most 0.
+        Minimum u_r of those rows, at most 0.
     highest : float
-        Maximum u_r of the rows that moved, at least 0.
+        Maximum u_r of those rows, at least 0.
     share : float
         Sum of the rows' contributions to the gap when they were visited.
     gain : float
@@ -192,7 +196,7 @@ def solve_restricted(
     most: int,
     out_of_time: Callable[[], bool],
 ) -> tuple[Array, Array, bool]:
-    """Sweep over some rows of a hinge, the others fixed, until their gap is small.
+    """Sweep over some rows with hinge loss, the others fixed, until their gap is small.
 
     Parameters
     ----------
@@ -216,7 +220,7 @@ def solve_restricted(
     alpha : ndarray of shape (k,)
         Multipliers, within 0 .. box.
     w : ndarray of shape (q,)
-        Weights of these multipliers, within rounding.
+        w of these and the fixed multipliers, within rounding.
     reached : bool
         True if the contribution is at most `enough`.
     """
@@ -325,18 +329,18 @@ def sweep(
 ) -> tuple[int, int, float, float, float, float]:
     """Visit every row once and update the iterate in place.
 
-    A row settles, and is skipped, at a bound against which u_r pushes it, below `low`
-    or above `high`. The product with a row is written out: a call would count the
-    references of every array that it is given.
+    A row is shrunk at a bound against which u_r pushes it, below `low` or above `high`.
+    The product with a row is inlined: a call would count a reference to every array
+    passed.
 
     Parameters
     ----------
     order : ndarray of shape (k,)
-        Rows to visit; afterwards those that have not settled come first.
+        Rows to visit; afterwards those that were not shrunk come first.
     low : float
-        Value of u_r below which a row at 0 settles.
+        Value of u_r below which a row at 0 is shrunk.
     high : float
-        Value of u_r above which a row at its upper bound settles.
+        Value of u_r above which a row at its upper bound is shrunk.
     omega : float
         Over-relaxation factor.
     rows : RowArrays
@@ -418,7 +422,7 @@ def _settle(
     most: int,
     seed: int,
 ) -> bool:
-    """Make up to `most` passes over rows of a hinge; return True at a gap <= `enough`.
+    """Make up to `most` passes over hinge-loss rows; return True at a gap <= `enough`.
 
     The passes end early if the rows' contribution to the gap decreases too slowly.
     """
@@ -463,7 +467,8 @@ def _settle(
             active, low, high = t.size, -np.inf, np.inf
         elif mark <= UNCONDITIONAL_SHARE * budget:
             mark, first = visits, max(share, enough)
-        # Stop above the geometric path from `first` at `mark` to `enough` at the budget.
+        # Stop if the share exceeds a geometric decrease: `first` at `mark` visits,
+        # `enough` at `budget` visits.
         elif visits > 2 * mark and share > first * (enough / first) ** (
             (visits - mark) / (budget - mark)
         ):
@@ -473,7 +478,7 @@ def _settle(
 
 @brief
 def thresholds(down: float, up: float) -> tuple[float, float]:
-    """Return the bounds on u_r beyond which rows settle in the next sweep.
+    """Return the bounds on u_r beyond which the next sweep shrinks rows.
 
     Parameters
     ----------
@@ -485,7 +490,7 @@ def thresholds(down: float, up: float) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        Shares of both; infinite if the pull is 0.
+        SETTLING_SHARE times each pull; infinite if the pull is 0.
     """
     return (
         SETTLING_SHARE * down if down < 0.0 else -np.inf,
@@ -527,7 +532,7 @@ def _share(u: float, alpha: float, box: float, ridge: float) -> float:
 
 @jit
 def _pull(u: float, alpha: float, box: float) -> float:
-    """Return the part of u that the row can follow."""
+    """Return the projected gradient: u, or 0 if it points out of the box."""
     if alpha == 0.0:
         return max(u, 0.0)
     return min(u, 0.0) if alpha == box else u

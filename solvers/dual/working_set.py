@@ -3,7 +3,7 @@
 The one-sided slopes of the objective in a_k are G_k + rise_k if a_k grows and G_k +
 fall_k if it shrinks. A pair step increases a_i and decreases a_j by the same delta.
 Point i has the least slope to rise, and j the largest gain (G_j + fall_j - G_i -
-rise_i)^2 / curvature. Up to ONE_SET points form one working set. Of more points, the
+rise_i)^2 / curvature. Up to ONE_SET points form one working set. With more points, the
 set contains the worst violators and the free points. It changes when points outside
 violate optimality by too much; then its block of K is recomputed where it has changed.
 
@@ -55,10 +55,10 @@ recomputed each time: blocks of up to 144 MB pay off.
 RENEWED_PART = 3
 """Ratio of a set's points to its new ones below which the whole block is recomputed.
 
-Above it, only the rows and columns of the new points are.
+Above it, only the rows and columns of the new points are recomputed.
 """
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
-"""Cost of pair steps run as Python, in entries of a Python loop.
+"""Cost of pair steps that run uncompiled, in iterations of a Python loop.
 
 The first value is per point before the first step, the second per step.
 """
@@ -163,8 +163,8 @@ class WorkingSet:
     def choose(self, look: OptimalityState) -> int:
         """Choose the set for the next pair steps.
 
-        The present one stays if no point outside violates optimality by more than a
-        tenth of the violation.
+        The present set stays if no point outside violates optimality by more than a
+        tenth of the maximum violation.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class WorkingSet:
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """Add K[:, points] change to the gradient in place, by the block if possible.
 
-        The block serves if `points` is `self.points` or the set is all points.
+        The block is used if `points` is `self.points` or the set is all points.
 
         Parameters
         ----------
@@ -268,9 +268,10 @@ class WorkingSet:
 def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index:
     """Select a new working set.
 
-    It contains the worst violators of both sides, points of the previous set, free ones
-    first, and those closest to a violation. The violators take half of the set, or all
-    that the free points of the previous set leave.
+    It contains the worst violators, by slope to rise and by slope to fall, points of
+    the previous set, free ones first, and last those closest to a violation. The
+    violators take half of the places, or all that the free points of the previous set
+    leave.
 
     Parameters
     ----------

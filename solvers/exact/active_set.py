@@ -3,8 +3,8 @@
     min  q(alpha) = 1/2 alpha'H alpha - t'alpha,   H = A K A' + diag(1 / (2 c)),
     s.t. s'alpha = 0,   0 <= alpha <= box
 
-Every row is at a bound, or fixed strictly inside, or free. T are the free rows; their
-system [ H_TT s_T; s_T' 0 ] is nonsingular. Invariants:
+Every row, that is its multiplier, is at a bound, or fixed strictly inside, or free. T
+are the free rows; their system [ H_TT s_T; s_T' 0 ] is nonsingular. Invariants:
 
     alpha is feasible,   T is strictly inside the box,
     g_T = 0 for g = H alpha - t + b s, with the b that T determines.
@@ -13,9 +13,9 @@ A row i outside T whose g_i has the wrong sign moves inwards, and T moves with i
 that g_T stays 0. When g_i becomes 0, i joins T. When a row of T reaches its bound
 first, it leaves T, and i moves on. When i reaches its own other bound, it stays there.
 With a bias the last row of T cannot leave unless i replaces it. If T is empty, two rows
-violate: one gives the largest lower end of b, the other the smallest upper end; one of
-them is put into T first. If nothing stops i, the direction d has H d = 0, s'd = 0,
-d >= 0 and t'd > 0: it is a ray, and the primal is infeasible.
+violate together: one gives the largest lower bound of b, the other the smallest upper
+bound; the latter joins T first. If nothing stops i, the direction d has H d = 0,
+s'd = 0, d >= 0 and t'd > 0: it is a ray, and the problem in f is infeasible.
 
 The method terminates for every choice of rows. T is strictly inside, or is the one row
 that violates together with i and moves inwards like it. Every move therefore has a
@@ -101,7 +101,7 @@ class ActiveSet:
         self.pivots = 0
 
     def start(self, alpha: Fractions, inside: Sequence[int]) -> None:
-        """Move to the optimum of the face of these rows, or as far as the box allows.
+        """Move to the optimum over these rows, or as far as the box allows.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class ActiveSet:
         """Return d alpha / dC, (p,), at the optimum for the bounds C x weights.
 
         It holds as long as no row reaches or leaves a bound. T becomes a maximal
-        independent part of the rows strictly inside; their other rows stay fixed.
+        independent part of the rows strictly inside; the others of them stay fixed.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class ActiveSet:
     def _ends(
         self, g: Integers, den: int
     ) -> tuple[tuple[Fraction | None, int], tuple[Fraction | None, int]]:
-        """Return the largest lower and smallest upper end of b, each with its row."""
+        """Return the largest lower and smallest upper bound of b, each with its row."""
         up, down, s = self.rises, self.falls, self.numbers.s
         below, above = (
             np.flatnonzero(np.where(s > 0, up, down)),
@@ -337,7 +337,7 @@ class ActiveSet:
         """Solve a system of integers, unless it is too large."""
         if len(matrix) > LARGEST_SYSTEM:
             raise ValueError(
-                f"too large: a linear system of {len(matrix):,} unknowns, the limit of "
+                f"too large: a linear system of {len(matrix):,} variables, the limit of "
                 f"exact arithmetic is {LARGEST_SYSTEM:,}"
             )
         return solve_integer_system(matrix, right, self.clock)
@@ -367,7 +367,7 @@ class ActiveSet:
 def round_to_active_set(
     problem: MarginProblem, numbers: IntegerProblem, point: Point
 ) -> tuple[Fractions, list[int]]:
-    """Return feasible multipliers near a float solution, and its rows strictly inside.
+    """Return feasible multipliers near a float solution, and those strictly inside.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def round_to_active_set(
     numbers : IntegerProblem
         Problem in integers.
     point : Point
-        Float solution alpha, with b if there is one; f is A'alpha.
+        Float alpha, with b if known; f has the coefficients A'alpha.
 
     Returns
     -------
@@ -408,9 +408,9 @@ def _sides(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array]:
     """Return the rows at 0, the rows at the upper bound, and the depth of the others.
 
-    A row is at a bound if its multiplier, over its cost, is closer to the bound than
-    its slack, over the largest target, is to 0. The depth is the distance inside the
-    box. All arrays have shape (p,).
+    With share_r the multiplier over its upper bound, and u_r the slack over the largest
+    target, a row is at 0 if share_r < -u_r, and at the upper bound if 1 - share_r <
+    u_r. The depth is the distance of share_r from 0 and 1. All arrays have shape (p,).
     """
     f, target = problem.gram @ problem.rows.rdot(alpha), problem.rows.largest_target
     u = problem.slack(f, problem.bias_at(f) if b is None else b) / target

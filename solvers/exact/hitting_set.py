@@ -25,7 +25,7 @@ LOOK_EVERY = 1000
 def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     """Return a hitting set, of minimum size if HiGHS is correct and has enough time.
 
-    Its size proves nothing.
+    Its minimality is not proven here.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
         nonlocal steps
         steps += 1
         if steps % LOOK_EVERY == 0:
-            clock.ask("the proof that no smaller set meets all rays")
+            clock.ask("the proof that no smaller set hits all rays")
         if not left:
             return True
         if budget == 0 or not all(left) or disjoint(left) > budget:

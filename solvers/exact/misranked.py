@@ -2,19 +2,19 @@
 
     min over f of the number of r with (A f)_r <= 0
 
-This is problem (83) of document T. Rows that no f satisfies together have a ray: alpha
->= 0, alpha != 0, with A'alpha = 0 in the kernel's space. Every f misorders a pair of
-every ray, and an f that orders all pairs outside of a set proves that this set
+This is problem (83) of Yu and Kim (2012). Rows that no f satisfies together have a ray:
+alpha >= 0, alpha != 0, with A'alpha = 0 in the kernel's space. Every f misorders a pair
+of every ray, and an f that orders all pairs outside of a set proves that this set
 suffices. So the minimum is the size of the minimum hitting set of all rays: rays are
 found one by one, and a minimum hitting set of the known rays is the next candidate.
 
-Both sides are proven without floats: the lower bound by rays in rational numbers and a
+Both bounds are proven without floats: the lower bound by rays in rational numbers and a
 search in integers, the upper bound by a rational w, or, with an RBF kernel, by an
 acyclic preference graph.
 
 References
 ----------
-T (83).
+Document T (Yu and Kim), (83).
 
 G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
 programming. 2006.
@@ -138,7 +138,7 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
 
     References
     ----------
-    T (83).
+    Document T (Yu and Kim), (83).
     """
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Pairs):
         raise ValueError(
@@ -168,7 +168,7 @@ class PairOrder(NamedTuple):
     Parameters
     ----------
     misranked : tuple[int, ...]
-        Other pairs, which f misorders.
+        Pairs that f misorders.
     w : Vector | None
         Weights of f, as in LeastMisranked.
     """
@@ -184,7 +184,7 @@ Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
 def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
     rays: dict[frozenset[int], RankingRay] = {}
     reason = (
-        "a smallest set of pairs that meets all rays was found, and all other pairs can be ordered"
+        "a smallest set of pairs that hits all rays was found, and all other pairs can be ordered"
     )
     try:
         while True:
@@ -226,9 +226,9 @@ def _rays_beside(
     rays: dict[frozenset[int], RankingRay],
     clock: Clock,
 ) -> PairOrder:
-    """Collect rays of the rows outside of a guess; return the f that ends them.
+    """Collect rays of the rows outside of a guess; return an f that orders the others.
 
-    Each search excludes the heaviest rows of the previous rays.
+    Each search excludes the row of largest multiplier of every previous ray.
     """
     left = [row for row in range(p) if row not in guess]
     while True:
@@ -325,7 +325,7 @@ class _Differences:
         )
 
     def _direction(self, rows: Sequence[int]) -> list[float]:
-        """Return a w of size at most 1 with the largest minimum margin, in floats."""
+        """Return the w, |w_k| <= 1, of the largest minimum margin, in floats."""
         from scipy.optimize import linprog
 
         d = self.floats.shape[1]
@@ -392,9 +392,9 @@ class _Differences:
 class _Cycles:
     """Preference graph of distinct points; with an RBF kernel its cycles are rays.
 
-    The Gram matrix of an RBF kernel on different points is positive definite, so that
-    A'alpha = 0 is a circulation. Any values at different points are those of some f, so
-    that rows without a cycle are feasible.
+    The Gram matrix of an RBF kernel on different points is positive definite, so that a
+    ray, with A'alpha = 0, is a circulation in the graph. Any values at different points
+    are those of some f, so that rows without a cycle are feasible.
     """
 
     def __init__(self, problem: MarginProblem) -> None:

@@ -91,7 +91,7 @@ class ExactOptimum:
         is penalised; None otherwise.
     bias : Ends
         Endpoints of all b that are optimal with f, for the sign f(x) + b; None for an
-        infinite endpoint, and for both of a free bias unless optimal; (0, 0) without a
+        infinite endpoint, and for both if the status is not optimal; (0, 0) without a
         bias.
     ray : tuple[Fraction, ...] | None of shape (p,)
         Ray of an infeasible problem: alpha >= 0, positive on hard rows alone, A K
@@ -188,7 +188,7 @@ def exact_optimum(
                 seconds,
                 None if start is None else problem.own_point(start),
             )
-    # Pivots that run out of time return a result themselves.
+    # Pivots that run out of time return an `_End`; the proof of convexity raises.
     except OutOfTime as spent:
         why, bias = (
             "not known: there was no time to prove it",
@@ -324,7 +324,7 @@ def _pivots(count: int) -> str:
 def _weights(
     problem: Problem, numbers: IntegerProblem, beta: Fractions
 ) -> tuple[Fraction, ...] | None:
-    """Return Z'beta for a linear kernel's features Z, a penalised bias's ones included."""
+    """Return Z'beta for a linear kernel; Z has a column of ones for a penalised bias."""
     Z = explicit(problem.kernel, problem.X)
     if Z is None:
         return None

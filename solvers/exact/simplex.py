@@ -51,7 +51,7 @@ from equimargin.solvers.lp import highs
 FLOAT_TOL = 1e-9
 """Absolute feasibility tolerance of HiGHS.
 
-A basis closer to the optimal one needs fewer exact pivots.
+It is tight: a basis closer to the optimal one needs fewer exact pivots.
 """
 Basis = frozenset[int]
 """Indices of the basic columns among x_1 .. x_n, xi_1 .. xi_p, eta_1 .. eta_p."""
@@ -192,7 +192,7 @@ class OneNormSimplex:
         }
         basis = frozenset(S) | {n + r for r in rows - above} | {n + p + r for r in above}
         completed = vertex if basis == vertex.basis else self.vertex(basis)
-        # S and T are those of a basis.
+        # S and T are unchanged, so that B_TS is nonsingular.
         assert completed is not None
         return completed
 
@@ -262,7 +262,7 @@ class OneNormSimplex:
         return np.stack([s, -s], axis=1)
 
     def _margins(self, x: Fractions) -> tuple[Integers, int]:
-        """Return unit x B x, (p,), as integers and a denominator."""
+        """Return unit (B x), (p,), as integers and a denominator."""
         values, den = to_common_denominator(x)
         beta = self.numbers.rdot(values[: self.size]) if self.over_rows else values[: self.size]
         margins = self.numbers.dot(self.numbers.product(beta))
@@ -311,7 +311,7 @@ class OneNormSimplex:
 
 
 def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
-    """Return the final basis of HiGHS at unit mean K_ii; x = 0, xi = 1 if it has none.
+    """Return HiGHS's final basis, K scaled to unit mean K_ii; else that of x = 0, xi = 1.
 
     Parameters
     ----------

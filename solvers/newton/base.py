@@ -30,9 +30,9 @@ WORTHWHILE_FALL = 1e-12
 LINE_SEARCH_LOOKS = 100
 """Maximum number of derivatives in one line search; fewer than ten are usual."""
 FULL_STEP_SLOPE = 0.1
-"""Share of the initial derivative below which the full Newton step is taken.
+"""Share of the initial derivative that may be left by a full Newton step.
 
-It then needs no line search.
+If less is left, the step needs no line search.
 """
 SLOPE_LEFT = 1e-3
 """Share of the initial derivative at which a line search ends."""
@@ -88,7 +88,7 @@ class LossAtIterate:
     rows : Expansion
         Sums of the loss and its conjugate over the rows, multipliers and curvatures.
     pull : ndarray of shape (n,)
-        Variables of f = A'alpha of the multipliers.
+        Variables v of the function A'alpha of the multipliers.
     G : ndarray of shape (n,)
         Gradient; for coefficients in the inner product of K.
     image : ndarray of shape (n,)
@@ -152,8 +152,8 @@ class Unknowns(ABC):
     def start(self, point: Point) -> NewtonIterate:
         """Return the iterate of a point.
 
-        f is the point's own function, or that of its multipliers, or 0; b is its own or
-        the best one.
+        f is the point's own function, or that of its multipliers, or 0; b is the
+        point's own, or optimal for f.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Unknowns(ABC):
         """Mean of K_ii over the points."""
 
     def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
-        """Solve for the rows on the curved piece, others fixed; True if the run ends.
+        """Solve for rows on the loss's curved piece, others fixed; True if the run ends.
 
         Without effect unless a subclass implements it.
 

@@ -3,14 +3,14 @@
     (R + slope Z'A'D A Z) s = -G,    R = diag(1, ..., 1, r)
 
 The matrix is stored between steps and updated by the rows whose curvature in D has
-changed. If these are few, its factor is kept instead and the solution is corrected for
-them. Matrices that are not too large are summed and factorised in float32: this affects
-the exactness of a step, but not the gradient or the gap.
+changed. If these rows are few, the last factor is reused and the solution is corrected
+for them. Matrices whose entries are not too large are summed and factorised in float32:
+this affects the exactness of a step, but not the gradient or the gap.
 
 The matrix of implicit pairs cannot be updated. Conjugate gradients are then tried
 first, until their products have cost as much as a matrix, or would at their rate after
-TRIED_PRODUCTS; afterwards with the last matrix as preconditioner. That matrix replaces
-the next one if a single further step suffices.
+TRIED_PRODUCTS; afterwards with the last matrix as preconditioner. The last matrix
+serves for one more step, without conjugate gradients, if that step should end the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from equimargin.solvers.newton.base import MOST_PRODUCTS, Exactness, LossAtItera
 from equimargin.solvers.progress import DualConvergenceMonitor
 
 Solve = Callable[[Array], Array]
-"""Solution of a linear system for a right-hand side (q,) or (q, k), of that shape."""
+"""Function that solves a linear system for a right-hand side (q,) or (q, k)."""
 
 MOST_COLUMNS = 2000
 """Largest Hessian, in features, that is formed; its factor takes about a second."""
@@ -53,15 +53,15 @@ FEWEST_NEAR_PRODUCTS = 3
 With it, conjugate gradients need few products.
 """
 LARGEST_SINGLE = 1e5
-"""Largest diagonal of a Hessian summed in float32, relative to the norm's 1.
+"""Largest diagonal of a Hessian summed in float32, relative to the 1 in R.
 
 Its rounding error is then about .01.
 """
 LARGEST_ROUGH = 1e12
 """Largest trace of a Hessian of pairs used as a float32 preconditioner.
 
-Relative to the norm's 1. For features within 1e-5 of linear dependence, a larger one
-cost 46 steps, one in float64 8.
+Relative to the 1 in R. For features within 1e-5 of linear dependence, a larger trace
+led to 46 steps, and a Hessian in float64 to 8.
 """
 FEWEST_SINGLE_COLUMNS = 40
 """Minimum number of features for float32 sums over listed rows.
@@ -89,7 +89,7 @@ FLAT_BIAS_CURVATURE = 1e-12
 It is 0 if every row is on a linear piece of the loss.
 """
 HESSIAN_WORK_BETWEEN_CLOCKS = 2_000_000_000
-"""Work on a Hessian between two clock checks, in multiplications, fast in BLAS."""
+"""Work on a Hessian between two clock checks, in multiplications by BLAS."""
 FIRST_ROWS_PER_COLUMN = 100
 """Number of rows per feature that represent all rows in a run's first Hessian from 0."""
 
@@ -138,7 +138,7 @@ class Nearby(NamedTuple):
     H : ndarray of shape (q, q)
         Hessian.
     weight : float
-        Weight of the D of the Hessian.
+        Weight of its D.
     phi : Loss
         Loss of the Hessian.
     square : float
@@ -152,7 +152,7 @@ class Nearby(NamedTuple):
 
 
 class Factorisation(NamedTuple):
-    """Factorised matrix: its D, its slope, and the solution of a system by its factor."""
+    """Factorised matrix: its D, its slope, and the solver of systems by its factor."""
 
     D: Array
     slope: float
@@ -210,7 +210,7 @@ class NewtonSystem:
         self.factored: Factorisation | None = None
 
     def solve(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Array:
-        """Return the solution s, within rounding error or a part of the gradient.
+        """Return s, with a residual of rounding error or a share of the gradient.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class NewtonSystem:
     ) -> Array:
         """Solve for implicit pairs, whose Hessian cannot be updated.
 
-        An earlier Hessian is reused if the step will be the last one, and otherwise
+        An earlier Hessian is reused if the step should be the last one, and otherwise
         accelerates conjugate gradients. A Hessian is summed in float32, and in float64
         if conjugate gradients do not compensate for the rounding.
         """
@@ -271,7 +271,7 @@ class NewtonSystem:
         return self._near(seen, D)(-seen.G)
 
     def _near(self, seen: LossAtIterate, D: PairCurvature) -> Solve:
-        """Return the solution by the last Hessian, rescaled to D, or by the diagonal."""
+        """Return a solver by the last Hessian, rescaled to D, or by the diagonal."""
         near = self.nearby
         if near is None:
             return self._diagonal(seen)
@@ -310,7 +310,7 @@ class NewtonSystem:
         return np.where(self.R == 0.0, seen.phi.slope * self._flat, self.R)
 
     def _of_rows(self, seen: LossAtIterate, D: Array, progress: DualConvergenceMonitor) -> Solve:
-        """Return the solution of a system with the Hessian of listed rows."""
+        """Return a solver of the system with the Hessian of listed rows."""
         single = self._single(seen, D)
         solve = self._factor(seen, self._hessian(seen, D, single, progress), single)
         self.factored = (
@@ -319,7 +319,7 @@ class NewtonSystem:
         return solve
 
     def _corrected(self, seen: LossAtIterate, D: Array) -> Solve | None:
-        """Return the solution by the last factor, corrected for changed rows, or None.
+        """Return a solver by the last factor, corrected for changed rows, or None.
 
             (M + Y'E Y)^-1 = M^-1 - W (E + Y W)^-1 W',  W = M^-1 Y'
 
@@ -365,9 +365,9 @@ class NewtonSystem:
         return self.Z.mean_square() / self.Z.q
 
     def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
-        """Return the solution by R + slope H, or division by its diagonal.
+        """Return a solver of R + slope H, or division by its diagonal.
 
-        The latter if no damping has a factor.
+        The latter if Cholesky fails at every damping.
         """
         slope = seen.phi.slope
         diagonal = slope * H.diagonal() + self._ridge(seen)

@@ -3,8 +3,8 @@
     min over v = (w, b)   1/2 v'R v + sum_r c_r phi_r(u_r),    u = t - A Z v,
     c_r phi_r'(u) = min((a_r + sigma_r u)_+, c_r)
 
-At its minimum (`newton.py`) alpha_r = c_r phi_r'(u_r) are feasible multipliers. There v
-= Z'A'alpha, except for the gradient, and
+with R of `in_features.py`. At its minimum, found by Newton steps, the alpha_r = c_r
+phi_r'(u_r) are feasible multipliers. There R v = Z'A'alpha, up to the gradient, and
 
     gap(v, alpha) = 1/2 |R v - Z'A'alpha|^2  +  sum_r c_r (u_r)_+ - alpha_r u_r
 
@@ -69,14 +69,15 @@ SWEPT_PAIRS_PER_POINT = 10
 The sweep of a point costs as much as this many pairs.
 """
 SWEPT_TOL = 1e-7
-"""Minimum relative gap for sums by sweeps.
+"""Minimum requested gap at which sums over all pairs are taken by sweeps.
 
-Narrower functions around 0 take ever more steps, and listed multipliers do not.
+Sweeps allow only narrower functions around 0, which take ever more steps; with listed
+multipliers the loss is centred at them instead.
 """
 STIFFEST_START = 1e3
 """Maximum initial sigma_r times the mean K_ii.
 
-With huge costs, multipliers are not huge."""
+Huge costs do not imply huge multipliers."""
 SIGMA_GROWTH = 2.0
 """Factor by which sigma grows from one minimum to the next."""
 COLUMNS_PER_SWEEP = 20
@@ -97,7 +98,7 @@ HINGE_SUBSAMPLE = Subsample(entries=100_000, points_per_feature=20)
 
 The hinge takes many steps, so that a subsample pays earlier than for a squared hinge.
 With 20 to 60 points per feature classifications take the same time within a tenth;
-rankings of few pairs per point take least with 20.
+rankings of few pairs per point take the least time with 20.
 """
 
 

@@ -1,11 +1,11 @@
 """Newton's method in the features of f: v = (w, b), with the system of `hessian.py`.
 
-Z are the features, and a column of ones for a free bias. R = diag(1, ..., 1, r) gives
+Z are the features, with a column of ones for a free bias. R = diag(1, ..., 1, r) gives
 |f|^2 = v'R v; r is 0 for a free bias, and 1 for the constant of a penalised one. The
 gradient is R v - Z'A'alpha.
 
 For a kernel without explicit features, features are computed from K. They omit a
-negligible part of K; the values of a point are therefore computed by the kernel itself.
+negligible part of K; the objective values are therefore computed by the kernel itself.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Weights(Unknowns):
     def _show_by_kernel(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         """Pass a point to the monitor with both values computed by the kernel.
 
-        Its f is A'alpha if the features omit too much of the f of v.
+        Its f is that of A'alpha if the features omit too much of the f of v.
         """
         problem, at, free, gram = self.problem, seen.at, self.features, self.problem.gram
         alpha, b = problem.repaired(seen.rows.alpha), float(at.v[free]) if problem.bias else 0.0

@@ -6,10 +6,10 @@ The gradient is K G with G = beta - A'alpha, and a step s solves (I + A'DA K) s 
 conjugate gradients, with one Gram product per iteration. The matrix is self-adjoint in
 the inner product s'K s. The image K r of a residual therefore serves both the inner
 product and the next direction, and neither K^2 nor a Hessian in beta is ever formed.
-beta is 0 at points without rows, and these points never enter.
+beta is 0 at points without rows, and these points are excluded.
 
-The gap of a point and the alpha of its loss is 1/2 G'K G for a squared hinge. The
-squared norm of the f of alpha is beta'K beta - 2 G'K beta + G'K G.
+The gap of beta and the multipliers alpha_r = c_r phi'(u_r) is 1/2 G'K G for a squared
+hinge. The squared norm of the f of alpha is beta'K beta - 2 G'K beta + G'K G.
 
 References
 ----------

@@ -42,7 +42,7 @@ from equimargin.solvers.solution import Limits, Solution
 SQUARED_HINGE_SUBSAMPLE = Subsample(entries=1_000_000, points_per_feature=100)
 """Subsample of the points that is solved first for a squared hinge.
 
-It takes few steps from any start: only large problems gain.
+Few steps are needed from any start: only large problems gain.
 """
 
 
@@ -60,7 +60,7 @@ def _cheap(problem: MarginProblem) -> bool:
     """Return True if a step is cheap relative to the sweeps of other solvers.
 
     For few labelled pairs other solvers return the multipliers as an array, which is
-    more convenient than this one's object.
+    more convenient than the implicit multipliers of this one.
     """
     return suits_newton(problem) or (few_features(problem) and not isinstance(problem.rows, Pairs))
 

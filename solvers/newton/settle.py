@@ -31,9 +31,9 @@ FREE_ROWS_PER_COLUMN = 2
 Optima in general position have at most one.
 """
 FEWEST_FACTORISATIONS = 6
-"""Minimum limit of factorisations of Newton's method on the face."""
+"""Number of factorisations that Newton's method on the face may always take."""
 FACTORISATION_PRODUCTS = 8
-"""Cost limit of factorisations beyond FEWEST_FACTORISATIONS, in feature products."""
+"""Maximum cost of further factorisations, in products with the features."""
 
 
 def settle_curved_rows(

@@ -28,15 +28,15 @@ MOST_POINTS = 1000
 They are computed by its eigenvectors, if the kernel has no explicit ones.
 """
 FEWEST_ROWS = 1000
-"""Problem size, in points, below which any solver is fast on problems not stiff.
+"""Problem size, in points, below which any solver is fast unless the problem is stiff.
 
-Rows count instead of points if each point has many.
+Rows are counted instead of points if there are many per point.
 """
 MIN_STIFFNESS = 3e4
 """Stiffness, without a unit, above which steps on single rows are slower than Newton's.
 
-Both take 10 to 100 ms there, for 40 to 900 points of 5 to 20 features. At 1e8 Newton's
-method takes as long as before, and the other solvers take minutes.
+At this value both take 10 to 100 ms, for 40 to 900 points of 5 to 20 features. At 1e8
+Newton's method takes no longer, and the other solvers take minutes.
 """
 POINTS_PER_FEATURE = 2
 """Minimum ratio of points to features at which features count as few.
@@ -48,7 +48,7 @@ FEW_FEATURES = 2000
 ROWS_PER_POINT = 3
 """Minimum ratio of rows to points at which rows count as many, for any kernel.
 
-Only labelled pairs are as many.
+Only pairs of labels reach it.
 """
 SUBSAMPLE_DIVISOR = 20
 """Maximum ratio of all points to those of a subsample.
@@ -130,9 +130,10 @@ def tall(problem: MarginProblem) -> bool:
 def stiff(problem: MarginProblem) -> bool:
     """Return True if the losses curve the objective of w much more than its norm does.
 
-    The measure is P(0) mean K_ii / mean t_r^2. Columns in large units and a large C
-    both increase it, and a step on a single row then moves w little. Problems of many
-    features are excluded: functions of small norm satisfy their rows.
+    The measure is P(0) mean K_ii / mean t_r^2, with P(0) the objective at f = 0.
+    Columns in large units and a large C both increase it, and a step on a single row
+    then moves w little. Problems of many features are excluded: functions of small norm
+    satisfy their rows.
 
     Parameters
     ----------

@@ -3,13 +3,14 @@
     min over w in R^q       1/2 w'w + sum_r c_r (u_r)_+^2,          u = t - A Z w
     min over beta in R^m    1/2 beta'K beta + sum_r c_r (u_r)_+^2,  u = t - A K beta
 
-The first is for explicit features, the second, K (3.13) by (2.9), for any other kernel.
-The method is that of LIBLINEAR and document K.
+The first is for explicit features, the second for any other kernel. The method is that
+of LIBLINEAR and of Kuo, Lee and Lin (2014), whose equations are cited: the second
+problem is (3.13) with (2.9).
 
-At the k-th iterate conjugate gradients solve the Newton equation H s = -g, K (4.19):
-they minimise q(s) = g's + 1/2 s'H s over |s| <= Delta_k, until |g + H s| <= 0.1 |g| or
-at the boundary, where H is the generalised Hessian, K (B.3). With rho = (f(v + s) -
-f(v)) / q(s) the step is taken if rho > eta_0, and
+At the k-th iterate conjugate gradients solve the Newton equation H s = -g, (4.19): they
+minimise q(s) = g's + 1/2 s'H s over |s| <= Delta_k, until |g + H s| <= 0.1 |g| or at
+the boundary, where H is the generalised Hessian, (B.3). With rho = (f(v + s) - f(v)) /
+q(s) the step is taken if rho > eta_0, and
 
     Delta_{k+1} in [sigma_1 min(|s|, Delta_k), sigma_2 Delta_k]    if rho <= eta_1
                    [sigma_1 Delta_k, sigma_3 Delta_k]              if eta_1 < rho < eta_2
@@ -17,12 +18,13 @@ f(v)) / q(s) the step is taken if rho > eta_0, and
 
 In its interval Delta_{k+1} is the point nearest to a |s|, where a is the minimum of the
 parabola through f(v) and f(v + s) with the slope g's at v. If rho >= eta_2 and
-|s| = Delta_k it is sigma_3 Delta_k instead, the rule of 2017. That rule saves steps if
-the region limits them, and costs steps if a kink lies behind its boundary.
+|s| = Delta_k it is sigma_3 Delta_k instead, the rule of Hsia, Zhu and Lin (2017). That
+rule saves steps if the region limits them, and costs steps if a kink lies behind its
+boundary.
 
 The run ends on the duality gap, which for alpha = 2 c (u)_+ is half the squared norm of
-the difference of f and the f of alpha, whose coefficients are A'alpha, K (3.16). There
-is no preconditioner and no line search: this is the published method, for comparisons.
+the difference of f and the f of alpha, whose coefficients are A'alpha, (3.16). There is
+no preconditioner and no line search: this is the published method, for comparisons.
 With large costs and steep kinks it is as slow as published.
 
 References
@@ -36,7 +38,7 @@ problems. SIAM J. Optimization 9 (1999), for a and the first radius.
 C.-Y. Hsia, Y. Zhu, C.-J. Lin. A study on trust region update rules in Newton methods
 for large-scale linear classification. ACML (2017), for steps to the boundary.
 
-Document K, section 4.1 and appendix B.
+Document K (Kuo, Lee and Lin), section 4.1 and appendix B.
 """
 
 from __future__ import annotations
@@ -345,7 +347,7 @@ class Objective:
 
     @property
     def point(self) -> Point:
-        """Point of the function and alpha."""
+        """Point of f, as w or beta, and alpha."""
         w, beta = (None, self.v) if self.Z is None else (self.v, None)
         return Point(w=w, beta=beta, b=0.0, alpha=self.alpha)
 
@@ -361,9 +363,9 @@ class Objective:
 
 
 def objective(problem: MarginProblem, start: Point | None) -> Objective:
-    """Return the objective at the function of a warm start, or at 0.
+    """Return the objective at the f of a warm start, or at 0.
 
-    A start without a function has that of its multipliers.
+    The f of a start with multipliers alone is theirs.
 
     Parameters
     ----------

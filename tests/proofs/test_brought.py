@@ -240,8 +240,8 @@ def test_a_wrong_map_is_found(own: Family[ProgramProblem]) -> None:
         "printed": {"printed": lambda v, d: FormulaValue(7.0)},
     }
     said = {
-        "recover": "maps to the definition has the value",
-        "express": "maps from the definition has the value",
+        "recover": "maps to the first formulation has the value",
+        "express": "maps from the first formulation has the value",
         "printed": "its printed formula is 7.0",
     }
     for name, functions in maps.items():

@@ -90,7 +90,7 @@ def exact_path(
 ) -> ExactPath:
     """Return the regularisation path from low to high in rational numbers.
 
-    It has every optimum at every cost C.
+    It gives the exact optimum at every cost C.
 
         alpha(C) = constant + C slope,   f = sum_i (A'alpha)_i k(x_i, .),   on each segment
 
@@ -279,7 +279,7 @@ def _boxed(numbers: IntegerProblem, weights: Fractions, C: Fraction) -> IntegerP
 def _optimal(
     numbers: IntegerProblem, weights: Fractions, C: Fraction, near: PathWarmStart, clock: Clock
 ) -> ActiveSet:
-    """Return the state at the optimum of one C, from scaled multipliers of another."""
+    """Return the state at the optimum of C, started from scaled multipliers of `near`."""
     state = ActiveSet(_boxed(numbers, weights, C), clock)
     alpha: Fractions = near.alpha * (C / near.C)
     depths = [min(a, C * w - a) for a, w in zip(alpha, weights, strict=True)]

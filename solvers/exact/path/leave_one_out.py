@@ -5,8 +5,9 @@
 If a point's multiplier is 0 on a whole segment, f stays optimal without the point.
 Otherwise the path without the point, that is with a weight of 0, is followed. On every
 segment the value of the excluded point is linear in C, and its roots are the steps of
-E. E is counted twice: at least the points that are on the wrong side for every optimal
-bias, at most those that are on no side or on the wrong one for some optimal bias.
+E. As an optimal bias need not be unique, E has two bounds: the number of points on the
+wrong side for every optimal bias, and that of points on the wrong side, or of value 0,
+for some optimal bias.
 
 References
 ----------
@@ -54,7 +55,7 @@ class Mistakes(NamedTuple):
     least : int
         Points on the wrong side for every optimal bias.
     most : int
-        Points on no side, or on the wrong side for some optimal bias.
+        Points on the wrong side, or of value 0, for some optimal bias.
     """
 
     least: int
@@ -184,9 +185,9 @@ class _Point:
         self.weights[i] = Fraction(0)
 
     def pieces(self, path: ExactPath, clock: Clock) -> tuple[list[ExactPiece], int, str]:
-        """Return the path without the point, its unchanged segments, and a reason.
+        """Return the path without the point, and the number of unchanged segments.
 
-        The unchanged segments are counted; the reason says why segments are missing.
+        The last value is the reason why segments are missing, empty if none is.
         """
         if not clock.left:
             return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
@@ -208,7 +209,7 @@ class _Point:
     def _gaps(self, pieces: Sequence[ExactPiece]) -> Iterator[UnsolvedInterval]:
         """Yield the intervals covered by these segments, with feasible multipliers.
 
-        The multiplier of the point is 0.
+        In them, the multiplier of the point is 0.
         """
         first = 0
         for last, piece in enumerate(pieces):
@@ -265,10 +266,7 @@ class _Point:
         return [*below, *above]
 
     def _side(self, piece: ExactPiece, C: Fraction) -> Mistakes:
-        """Return whether the point is on the wrong side at C.
-
-        It may be for every optimal bias; for some optimal bias, or on no side.
-        """
+        """Return the point's mistakes at C: both numbers are 0 or 1."""
         f = piece.f(C)
         low, high = best_biases(self.numbers, C * self.weights, piece.alpha(C), f)
         value = f[self.i]
@@ -280,7 +278,7 @@ class _Point:
 def _summed(
     states: Sequence[Sequence[_State]],
 ) -> tuple[list[Fraction], list[Mistakes], list[Mistakes]]:
-    """Return the C at which points change sides, and the errors there and after it."""
+    """Return the C at which points change sides, and the errors at and after each C."""
     changes: defaultdict[Fraction, list[tuple[int, _State]]] = defaultdict(list)
     for i, own in enumerate(states):
         for state in own:

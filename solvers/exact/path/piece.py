@@ -3,10 +3,11 @@
     alpha(C) = alpha_0 + (C - C_0) d,   d_r = weight_r at the upper bound,   d_r = 0 at 0,
     H_TT d_T + s_T db = - (H d)_T of the others
 
-Every optimality condition is linear in C along that line, so that the C at which the
-line is optimal are an interval. If no row is strictly inside, b may be any number of an
-interval, whose lower end is the maximum and whose upper end the minimum of some
-straight lines: the condition is that they do not cross.
+with T the free rows, strictly inside. Every optimality condition is linear in C along
+that line, so that the C at which the line is optimal are an interval. If no row is
+strictly inside, b may be any number of an interval, whose lower end is the maximum and
+whose upper end the minimum of some straight lines: the condition is that the lower end
+does not exceed the upper one.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def piece_around(state: ActiveSet, weights: Fractions, C: Fraction) -> ExactPiec
     Returns
     -------
     ExactPiece
-        Segment; of C alone at some of the finitely many C where another line begins.
+        Segment; only C itself at some of the finitely many C where a line begins.
 
     Raises
     ------
@@ -209,7 +210,7 @@ def _rooms(
 def _dual_rooms(state: ActiveSet, g: Sequence[Line], bias: Line | None) -> Iterator[Room]:
     """Yield the maximal decrease and increase of C with an optimal bias.
 
-    It has g >= 0 at 0 and inside, and g <= 0 at the upper bound and inside.
+    For it, g >= 0 at 0 and inside, and g <= 0 at the upper bound and inside.
     """
     up, down, s = state.rises, state.falls, state.numbers.s
     if bias is None:

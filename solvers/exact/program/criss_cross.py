@@ -35,7 +35,7 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.face import Pair
 
 LARGEST_DICTIONARY = 140
-"""Size of the largest dictionary; one of 80 rows takes about 5 s.
+"""Maximum size of a dictionary; one of 80 rows takes about 5 s.
 
 The time grows faster than the cube.
 """

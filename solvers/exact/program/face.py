@@ -7,10 +7,10 @@ multipliers and S satisfy one linear system,
     [ A            ] [ y  ] = [  b  ]
     [ G_S          ] [ z_S]   [ h_S ]
 
-The solution near the floats is taken; if there is none, dependent rows of S are
-dropped. Violated inequalities join S, those with a negative multiplier leave it. A
-solution without violations and without negative multipliers is feasible on both sides,
-with equal values: an optimum.
+Of several solutions the one near the floats is taken; if there is none, dependent rows
+of S are dropped. Violated inequalities join S, those with a negative multiplier leave
+it. A solution without violations and without negative multipliers is primal and dual
+feasible, with equal values: an optimum.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Pair:
     z : Vector of shape (r,)
         Multipliers of the inequalities.
     mendings : int
-        Number of wrong faces before.
+        Number of corrections of the face that led to it.
     pivots : int
-        Number of pivots since.
+        Number of parametric pivots that led to it.
     """
 
     x: Vector

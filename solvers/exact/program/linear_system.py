@@ -64,8 +64,8 @@ def solution_near(
     clock : Clock
         Time limit.
     preference : sequence of float, of length n, or None
-        Variables of larger numbers are changed rather than those of smaller ones; None
-        if irrelevant.
+        Preference of every variable: those of larger preference are changed rather than
+        those of smaller; None if irrelevant.
 
     Raises
     ------

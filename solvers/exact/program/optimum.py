@@ -215,8 +215,8 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
     pair = optimum_by_pivots(program, clock)
     if pair is None:
         size = (
-            f"its {program.n} unknowns and {len(program.b) + len(program.h)} rows are too many "
-            f"for a dictionary"
+            f"its {program.n} variables and {len(program.b) + len(program.h)} rows are too many "
+            f"for exact pivots from any start"
         )
         return Inconclusive(
             "no face", f"{NO_FACE}, and {size} (at most {LARGEST_DICTIONARY} together)"
@@ -239,7 +239,7 @@ def _attained(program: Program, clock: Clock) -> Pair | None:
 
 
 def _verified(program: Program, pair: Pair, convex: str, reason: str) -> Optimum:
-    """Return the optimum after checking that both sides are feasible and equal."""
+    """Return the optimum after checking feasibility and equal primal and dual values."""
     _require(program.is_optimal(pair.x, pair.y, pair.z))
     return Optimum(program.objective(pair.x), pair.x, pair.y, pair.z, convex, reason)
 

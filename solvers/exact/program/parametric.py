@@ -6,12 +6,12 @@ those in S. For some d > 0 the program with
     h_i + t d_i  for i outside S,    q - t sum_(i in S) d_i G_i
 
 has the values w + t d there, which are nonnegative for a large t. Then t decreases to
-0. Whenever a value w_i becomes 0, row i joins S or leaves it. If this changes no other
-value than its own, slack and multiplier exchange roles. Otherwise the other value of
-row i increases, at this t, until some w_j becomes 0, and row j is exchanged too; if
-none does, the growth is a ray, and there is no optimum. A pivot takes three exact
-systems, and there are about as many pivots as negative values: few, if rows meet in one
-point within rounding.
+0. Whenever a value w_i becomes 0, row i joins S or leaves it. Of its slack and its
+multiplier, w_i is one; the other increases next. If this changes w_i, the two exchange
+roles. Otherwise it increases, at this t, until some w_j becomes 0, and row j is
+exchanged too; if none does, the growth is a ray, and there is no optimum. A pivot takes
+three exact systems, and there are about as many pivots as negative values: few, if rows
+meet in one point within rounding.
 
 References
 ----------
@@ -44,7 +44,7 @@ The rest is for rays, if there is no optimum.
 LEAST_TILT = Fraction(1, 2**40)
 """Approximate lower bound of every d_i, in the units of its row.
 
-Values that are 0 do not all become 0 at the same t.
+It makes d_i positive where w_i is not negative.
 """
 TILTS = 2**16
 """Number of values from which a d_i is sampled, from 1 to 2 times its minimum.
@@ -171,7 +171,7 @@ def _exchanged(
 ) -> set[int] | UnboundedDirection | None:
     """Return the rows to exchange where value i has become 0, or a ray.
 
-    The ray is the growth of the other value of row i, if unbounded.
+    The ray is the growth as the other value of row i increases, if unbounded.
     """
     if i in tight:
         moved = _direction(program, [ZERO] * program.n, {i: -ONE})
@@ -181,7 +181,7 @@ def _exchanged(
     if growth is None:
         return None
     rates = _values(moved, growth, tight)
-    # If the other value of row i changes alone, slack and multiplier exchange roles.
+    # If value i changes with the other value of row i, the two exchange roles.
     if rates[i] != 0:
         return {i}
     vanishing = [(values[j] / -rate, j) for j, rate in enumerate(rates) if rate < 0]
@@ -195,9 +195,9 @@ def _exchanged(
 
 
 def _regular_face(program: Program, floats: FloatSolution, clock: Clock) -> set[int]:
-    """Return independent rows, with the optimum on them as unique as rows allow.
+    """Return independent tight rows, of large multipliers first.
 
-    Those with large multipliers are tight.
+    Others are added until the optimum on the face is unique, if they can make it so.
     """
     tight = sorted(tight_rows(floats, 1.0), key=lambda i: -float(floats.z[i]))
     others = sorted(set(range(len(program.h))) - set(tight), key=lambda i: float(floats.s[i]))

@@ -41,14 +41,14 @@ def semidefinite(P: Matrix, clock: Clock) -> str:
                 "P is diagonal and its entries are not negative: the objective is a sum of squares"
             )
         raise ValueError(
-            "P is not positive semidefinite: it is diagonal and has a negative entry, the "
+            "P is not positive semidefinite: it is diagonal and has a negative entry; the "
             "program is not convex"
         )
     for block in blocks(P):
         if not has_no_negative_eigenvalue(_dense_block(P, block), clock):
             raise ValueError(
                 "P is not positive semidefinite: the signs of its characteristic polynomial "
-                "do not alternate, the program is not convex"
+                "do not alternate; the program is not convex"
             )
     return (
         "the signs of the exact characteristic polynomial of P alternate, so that no eigenvalue "

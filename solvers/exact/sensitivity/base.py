@@ -1,4 +1,4 @@
-"""Exact optimum for its derivatives, and the bias at which a direction is followed."""
+"""Exact optimum to differentiate, and its bias that stays optimal along a direction."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class SensitivityBase:
 
 
 def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Fraction, bool]:
-    """Return the bias at which a direction is followed, and the losses' slope there.
+    """Return the bias that stays optimal along a direction, and the losses' slope there.
 
-    Of the optimal b only those of minimum sum of c'_r loss(u_r) remain optimal along
-    the direction. They are an interval, whose midpoint is returned.
+    Of the optimal b only those of minimum sum of c'_r loss(u_r) stay optimal along the
+    direction. They are an interval, whose midpoint is returned.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def followed_bias(base: SensitivityBase, way: Direction) -> tuple[Fraction, Frac
 
 
 def _kinks(base: SensitivityBase, way: Direction) -> list[Fraction]:
-    """Return the b at which rows of cost 0 so far are just satisfied.
+    """Return the breakpoints b of the rows with c_r = 0 and c'_r != 0.
 
     Other rows have no breakpoint between two optimal b.
     """

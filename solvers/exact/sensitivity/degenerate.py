@@ -2,9 +2,9 @@
 
 There the optimal multipliers are not unique, or rows on the margin have multipliers at
 a bound. Along the direction only optimal multipliers of maximum gain sum_r alpha_r g_r
-remain optimal: a linear program over alpha + N z, where the columns of N are a basis of
-all changes of alpha without a change of f. The bounds that are active for all of them
-bound alpha', which minimises
+remain optimal: they solve a linear program over alpha + N z, where the columns of N are
+a basis of all changes of alpha without a change of f. The bounds that are active for
+all of them bound alpha', which minimises
 
     1/2 |A'alpha' + beta_i psi|^2 + beta_i (1/2 d^2 f(x) / dx_k^2) - g'alpha'
     [ + the quadratic dual term of the squared hinge ]
@@ -109,7 +109,7 @@ def with_gain(tangent: Tangent, seconds: float) -> tuple[Tangent, OptimalFace | 
     )
     found = [_farthest(face, gains, seconds)]
     face = replace(face, gains=gains, gain=inner(gains, found[0]))
-    # For each bound that is active at all z so far, search a z that leaves it.
+    # For each bound that is active at all z so far, search for a z that leaves it.
     for k in range(len(rows)):
         for end, way in ((face.low, 1), (face.high, -1)):
             if all((ways[k] @ z) == end[k] for z in found):
@@ -195,7 +195,7 @@ def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fract
 
 
 def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
-    """Return a basis of the changes of alpha that keep f and s'alpha, or None.
+    """Return a basis of the changes of alpha that change neither f nor s'alpha, or None.
 
     It has the shape (rows, k).
     """

@@ -7,8 +7,8 @@ follow from Danskin's theorem,
     V' = min over optimal b of sum_r c'_r loss(u_r)
          + max over optimal alpha of sum_r alpha_r (t'_r - A_ri df(x) / dx_k),
 
-the sum of losses for C. Those of f follow from a linear system on its segment, or a
-quadratic program at a breakpoint (`tangent`, `degenerate`).
+which is the sum of losses if C moves. Those of f follow from a linear system inside a
+segment, or a quadratic program at a breakpoint (`tangent`, `degenerate`).
 
 References
 ----------
@@ -90,7 +90,7 @@ class ExactSensitivity:
     bias : OneSidedDerivatives
         Derivatives of b; None in it if the optimal b is not unique.
     regular : bool
-        True if one linear system gave both sides.
+        True if one linear system gave both the left and the right derivatives.
     """
 
     optimum: ExactOptimum = field(repr=False)
@@ -154,8 +154,8 @@ def exact_sensitivity(
         )
     if np.isinf(problem.costs).any():
         raise ValueError(
-            "rows that must be met have no derivative in general: what moves may make them "
-            "impossible; give finite costs"
+            "rows that must be met have no derivative in general, as a change may make them "
+            "infeasible; give finite costs"
         )
     check_parameter(problem, parameter)
     seconds = DEFAULT_SECONDS if time_limit is None else positive(time_limit, "time_limit")
@@ -216,9 +216,8 @@ def _side(
 ) -> tuple[list[Fraction | None], bool]:
     """Return the derivatives along a direction; True if one linear system gave them.
 
-    They are that of the value, that of the bias, None if it is not unique, and those of
-    f at the points and at the new points. K (n, m) has the kernel values at the new
-    points.
+    In order: of the value, of the bias (None if it is not unique), of f at the points,
+    and of f at the new points. K (n, m) has the kernel values at the new points.
     """
     b, losses, unique = followed_bias(base, way)
     tangent = Tangent(base, way, base.slacks(b), base.alpha > 0, base.alpha < base.c)

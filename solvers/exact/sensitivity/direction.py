@@ -1,4 +1,4 @@
-"""Derivatives of a problem's numbers: costs, targets and one moving point.
+"""Derivatives of a problem's data: costs, targets and one moving point.
 
 The problem moves along c + theta c', t + theta t', and a point whose feature vector is
 phi + theta psi.
@@ -60,7 +60,7 @@ class MovedPoint:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """Derivatives of a problem's numbers.
+    """Derivatives of a problem's data.
 
     Parameters
     ----------

@@ -34,8 +34,7 @@ class Target:
     Parameters
     ----------
     index : int
-        Index of the point of y, for a regression; otherwise of the row of t, which is
-        1.
+        Index in y for a regression; otherwise in t, whose entries are 1.
     """
 
     index: int

@@ -56,7 +56,7 @@ class Tangent:
     way : Direction
         Direction.
     u : Fractions of shape (p,)
-        Slacks at the followed bias.
+        Slacks at the bias of `followed_bias`.
     falls, rises : ndarray of shape (p,)
         True if alpha_r is above 0; True if it is below c_r.
     """
@@ -105,10 +105,10 @@ class Tangent:
         return np.flatnonzero((self.u == 0) & ~(self.falls & self.rises) & moves)
 
     def right(self, rows: Rows) -> Fractions:
-        """Return the right-hand side of H alpha' + b' s, (rows,).
+        """Return the right-hand side of the equations with H alpha' + b' s, (rows,).
 
-        It holds if u' is 0 or alpha' follows it; the known alpha' and beta_i psi are
-        subtracted.
+        They hold in rows where u' = 0, or where u' determines alpha'. The terms of the
+        known alpha' and of beta_i psi are subtracted.
 
         Parameters
         ----------

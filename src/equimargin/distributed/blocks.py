@@ -1,4 +1,4 @@
-"""Conversion of Dask arrays or lists to one tuple (X, y) or (X, y, qid) a partition."""
+"""Conversion of Dask arrays or lists to a tuple (X, y) or (X, y, qid) per partition."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from equimargin.solvers.partitioned.sums import Lost, added
 Result = TypeVar("Result")
 
 ANSWERS_PER_SUM = 8
-"""Maximum number of answers that one task adds.
+"""Maximum number of results of partitions that one task adds.
 
 If there are no more, the caller adds them, which saves a task.
 """
@@ -88,7 +88,7 @@ def completed(client: Any, futures: Sequence[Any], return_when: str = "ALL_COMPL
 
 
 class OnDask:
-    """Partitions of a cluster, as `Sums`.
+    """Partitions of a cluster, as `PartitionSums`.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class OnDask:
 
     @classmethod
     def of(cls, kind: type[Partition], blocks: Sequence[tuple[Any, ...]], client: Any) -> OnDask:
-        """Let the cluster make partitions of a kind.
+        """Let the cluster create the partitions.
 
         Parameters
         ----------
@@ -149,14 +149,14 @@ class OnDask:
         return self._fetched(lambda: self._added(self._asked(method, arguments)))
 
     def _asked(self, method: str, arguments: tuple[Any, ...]) -> list[Any]:
-        """Return the futures of all answers."""
+        """Return the futures of the partitions' results."""
         answers: list[Any] = self.client.map(
             _answer, self.partitions, method=method, arguments=arguments, pure=False
         )
         return answers
 
     def _added(self, answers: list[Any]) -> list[Array]:
-        """Return the sum of all answers, added in small groups by tasks."""
+        """Return the sum of the results, added in small groups by tasks."""
         while len(answers) > ANSWERS_PER_SUM:
             groups = [
                 answers[k : k + ANSWERS_PER_SUM] for k in range(0, len(answers), ANSWERS_PER_SUM)
@@ -165,7 +165,7 @@ class OnDask:
         return added(*self._gathered(answers))
 
     def _gathered(self, answers: list[Any]) -> list[Any]:
-        """Return the results of all answers."""
+        """Return the results of futures."""
         if not answers:
             return []
         completed(self.client, answers)
@@ -204,5 +204,5 @@ class OnDask:
 
 
 def _answer(partition: Partition, method: str, arguments: tuple[Any, ...]) -> Any:
-    """Return the answer of a partition, on its worker."""
+    """Return the result of a partition, on its worker."""
     return partition.answer(method, *arguments)

@@ -87,7 +87,7 @@ def classification(
 
     References
     ----------
-    Document V's soft margin with explicit features; C. Cortes, V. Vapnik,
+    Document T (Yu and Kim), soft margin, with explicit features; C. Cortes, V. Vapnik,
     Support-vector networks, Machine Learning 20 (1995).
     """
     columns = split_blocks(X=X, y=y)
@@ -149,7 +149,8 @@ def solve(
     problem : PartitionedProblem
         Problem of `classification` or `ranking`.
     tol : float
-        Proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) to reach.
+        Proven relative width (U - L) / max(|U|, |L|, 1e-4 P(0)) to reach, with P(0) the
+        objective at f = 0.
     max_iter : int or None
         Maximum number of Newton steps; None is 500.
     time_limit : float or None
@@ -158,9 +159,9 @@ def solve(
     Returns
     -------
     PartitionedSolution
-        Solution, equal bit for bit for every partition of the points. Crashed workers
+        Solution, equal bit for bit however the points are partitioned. Crashed workers
         cost time only, as long as others remain or join; if the cluster itself is gone,
-        it is the best point so far, with that reason.
+        it is the best point so far, with the reason.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Drawings of the graph of links, and of regularisation paths."""
+"""Drawings of the relations between formulations, and of regularisation paths."""

@@ -1,4 +1,4 @@
-"""Files of the graph of all families and links, for `equimargin graph`."""
+"""Files of the graph of all formulations and relations, for `equimargin graph`."""
 
 from __future__ import annotations
 

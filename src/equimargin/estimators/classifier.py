@@ -131,7 +131,7 @@ class MarginClassifier(Classifier, CostEstimator):
     class_weight : mapping, "balanced" or None, default None
         Factors of C by class: a mapping of labels to finite numbers of at least 0.
         "balanced" gives all classes equal sums of sample weights, whereas `SVC` counts
-        rows; without sample weights the two are equal.
+        rows; without sample weights both give equal factors.
     probability : bool, default False
         True enables `predict_proba`: the problem of every pair of classes is then
         solved once more for each of five folds, fewer if a class has fewer rows, and a
@@ -185,9 +185,9 @@ class MarginClassifier(Classifier, CostEstimator):
 
     References
     ----------
-    T (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus, Single-layer learning
-    revisited (1990), for the votes; J. Platt (2000) and T.-F. Wu, C.-J. Lin, R. C. Weng
-    (2004) for the probabilities.
+    Document T (Yu and Kim), (6)-(7), (23)-(28); S. Knerr, L. Personnaz, G. Dreyfus,
+    Single-layer learning revisited (1990), for the votes; J. Platt (2000) and T.-F. Wu,
+    C.-J. Lin, R. C. Weng (2004) for the probabilities.
     """
 
     loss: LossName = "hinge"
@@ -272,7 +272,7 @@ class MarginClassifier(Classifier, CostEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class, if `probability` is true.
 
-        For two classes by a sigmoid, for more by pairwise coupling.
+        A sigmoid gives those of two classes, pairwise coupling those of more.
 
         Parameters
         ----------

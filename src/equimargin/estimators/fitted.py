@@ -1,7 +1,7 @@
 """Fitted state of an estimator: decision functions, and proofs of optimality.
 
-The functions do not keep the problems. Bounds and gaps are computed at first use,
-because that may take as long as the fit.
+The functions store no problem. Bounds and gaps are computed at first use, because that
+may take as long as the fit.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Fea
 class Proof:
     """Bounds, gap and multipliers of the solutions of a fit.
 
-    Problems, points and the training data are kept, but no Gram matrix. A pickle has
+    Problems, points and the training data are stored, but no Gram matrix. A pickle has
     the bounds and the gap alone.
 
     Parameters

@@ -27,8 +27,8 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         min over f, b    1/2 |f|^2 + C sum_i weight_i sum_k loss(1 - s_ik (f(x_i) - b_k)),
                          s_ik = 1 if the level of i is above k, else -1
 
-    The thresholds b_0, ..., b_{L-2} lie between the levels 0, ..., L - 1. Their order
-    is not a constraint; optimal thresholds have it. Level k is predicted if b_{k-1} <=
+    The thresholds b_0, ..., b_{L-2} lie between the levels 0, ..., L - 1. Optimal
+    thresholds are ascending without a constraint. Level k is predicted if b_{k-1} <=
     f(x) < b_k.
 
     Parameters
@@ -40,11 +40,11 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         numbers and rarely text. A label that is absent from the training data, or from
         a fold, keeps its place and its column.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
-        Loss. Newton's method solves both with a linear kernel, and is fastest with
-        squares.
+        Loss. Newton's method solves both with a linear kernel, and is fastest with the
+        squared hinge.
     warm_start : bool, default False
-        True starts a fit from the multipliers of the last one, if that had as many rows
-        and levels.
+        True starts a fit from the multipliers of the last one, if both have equally
+        many rows and levels.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         return np.asarray(sums[:, 1] - sums[:, 0] if len(self.levels_) == 2 else sums)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the level of every point; a value on a threshold has the higher one.
+        """Return the level of every point; a value on a threshold gets the higher level.
 
         Parameters
         ----------

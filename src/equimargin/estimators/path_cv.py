@@ -142,7 +142,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
     C_ : float
         Chosen C.
     C_interval_ : tuple of float
-        Ends (lowest, highest) of the interval around C_ that has the same score.
+        Ends (lowest, highest) of the interval around C_ whose score is that of C_.
     best_score_ : float
         Score at C_.
     curve_ : selection.Curve
@@ -163,8 +163,9 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
     References
     ----------
-    P, section 5; Hastie, Rosset, Tibshirani, Zhu, The entire regularization path for
-    the support vector machine (2004); T, section 5.1, for "l1".
+    Document P (Zapien et al.), section 5; Hastie, Rosset, Tibshirani, Zhu, The entire
+    regularization path for the support vector machine (2004); document T (Yu and Kim),
+    section 5.1, for "l1".
     """
 
     penalty: Literal["l2", "l1"] = "l2"
@@ -241,8 +242,8 @@ class MarginRegressorPathCV(PathCV, Regressor):
 
     References
     ----------
-    P, section 5; L. Gunter, J. Zhu, Efficient computation and model selection for the
-    support vector regression (2007).
+    Document P (Zapien et al.), section 5; L. Gunter, J. Zhu, Efficient computation and
+    model selection for the support vector regression (2007).
     """
 
     epsilon: float = 0.1
@@ -289,7 +290,7 @@ class MarginRankerPathCV(PathCV, Ranker):
         "l2" is that of `MarginRanker`; "l1" is that of `OneNormRanker`, the ranking
         vector machine, with few points in f.
     metric : str, default "auto"
-        "pairwise_accuracy" or "auto", which are equal; "mean_ndcg",
+        "pairwise_accuracy", which is also "auto"; "mean_ndcg",
         "average_precision", "ndcg@10", or any other metric of `selection.best`.
     cv, lambda_min, max_events, time_limit, random_state, tol, n_jobs
         See `MarginClassifierPathCV`.
@@ -303,7 +304,8 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     References
     ----------
-    P, section 5; T (102)-(104) for "l1".
+    Document P (Zapien et al.), section 5; document T (Yu and Kim), (102)-(104), for
+    "l1".
     """
 
     penalty: Literal["l2", "l1"] = "l2"

@@ -34,7 +34,7 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
     X : array-like of shape (m, d)
         Features; a table may have a column "qid".
     qid : array-like of shape (m,) or None
-        Queries; None takes the column "qid", if there is one.
+        Queries; None uses the column "qid", if there is one.
 
     Returns
     -------
@@ -187,8 +187,9 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
 
     References
     ----------
-    W, feature space, which requires a map Phi(q, d) and leaves it open; P, section 3,
-    "joint representations of queries and web pages".
+    Document W (encyclopedia page on Ranking SVM), feature space, which requires a map
+    Phi(q, d) and leaves it open; document P (Zapien et al.), section 3, "joint
+    representations of queries and web pages".
 
     Examples
     --------
@@ -263,7 +264,7 @@ class QueryDocumentFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str or None
-            Names of the columns of X, if it is not a table; None takes those of `fit`,
+            Names of the columns of X, if it is not a table; None uses those of `fit`,
             or x0, x1, ....
 
         Returns

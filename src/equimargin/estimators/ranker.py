@@ -86,7 +86,7 @@ class Ranker(MarginEstimator):
         y : array-like of shape (n,)
             Relevances.
         qid : array-like of shape (n,) or None
-            Queries; None takes the column "qid" of X, or a single query.
+            Queries; None uses the column "qid" of X, or else a single query.
         sample_weight : array-like of shape (n,) or None
             Weights of the rows, at least 0; a pair has the weight v_i v_j.
 
@@ -155,7 +155,7 @@ class MarginRanker(Ranker, CostEstimator):
         min over f    1/2 |f|^2 + C sum over pairs of weight_ij loss(1 - f(x_i) + f(x_j)),
                       y_i > y_j in one query
 
-    Pairs are implicit: a million documents are no obstacle.
+    Pairs are implicit: a million documents are possible with a linear kernel.
 
     With metadata routing, `fit` and `score` request `qid`:
     `GridSearchCV(MarginRanker(), {"C": [0.1, 1.0]},
@@ -198,7 +198,8 @@ class MarginRanker(Ranker, CostEstimator):
 
     References
     ----------
-    T (84)-(86), K (1.2), (2.4), P (6), (8).
+    Document T (Yu and Kim), (84)-(86); document K (Kuo, Lee and Lin), (1.2), (2.4);
+    document P (Zapien et al.), (6), (8).
     """
 
     loss: LossName = "hinge"
@@ -220,9 +221,9 @@ class MarginRanker(Ranker, CostEstimator):
         y : array-like of shape (m,)
             Relevances, higher is better.
         qid : array-like of shape (m,) or None
-            Queries, in any order, numbers or text; None takes the column "qid" of X, or
-            a single query. A column "query" or "query_id" raises an error: it seems to
-            hold the queries and would be a feature.
+            Queries, in any order, numbers or text; None uses the column "qid" of X, or
+            else a single query. A column "query" or "query_id" raises an error: it
+            seems to hold the queries and would be a feature.
         sample_weight : array-like of shape (m,) or None
             Factors of the rows, at least 0. A pair has the weight v_i v_j, so that a
             weight of 2 equals two copies of the row. To give a query weight v, give its
@@ -288,8 +289,8 @@ class MarginRanker(Ranker, CostEstimator):
 
         References
         ----------
-        W, application of Ranking SVM: clicks reveal a part r' of a ranking, and the
-        problem is that of its pairs.
+        Document W (encyclopedia page on Ranking SVM), application of Ranking SVM:
+        clicks reveal a part r' of a ranking, and the problem is that of its pairs.
         """
         if not isinstance(preferences, Preferences):
             expected = (
@@ -329,7 +330,8 @@ class OneNormRanker(Ranker, CostEstimator):
 
     References
     ----------
-    T (102)-(104), K (2.10) over points; T (94)-(96) over pairs.
+    Document T (Yu and Kim), (102)-(104), and document K (Kuo, Lee and Lin), (2.10),
+    over points; document T, (94)-(96), over pairs.
     """
 
     over: Literal["points", "pairs"] = "points"

@@ -74,7 +74,7 @@ class MarginRegressor(Regressor, CostEstimator):
 
     References
     ----------
-    T (57)-(73).
+    Document T (Yu and Kim), (57)-(73).
     """
 
     epsilon: float = 0.1

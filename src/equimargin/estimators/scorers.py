@@ -45,7 +45,7 @@ class RankingScorer:
         y : array-like of shape (n,)
             Relevances.
         qid : array-like of shape (n,) or None
-            Queries; None takes the column "qid" of X, or a single query.
+            Queries; None uses the column "qid" of X, or else a single query.
 
         Returns
         -------

@@ -69,7 +69,7 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
 
     References
     ----------
-    W, P and Q of Kendall's tau.
+    Document W (encyclopedia page on Ranking SVM), P and Q of Kendall's tau.
     """
     ranked = Ranking.of(y, f, qid)
     rows = LabelledPairs(relevances(y, len(ranked.y), "y"), ranked.query)
@@ -95,15 +95,16 @@ def concordance(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Con
 
 
 def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]:
-    """Return document W's matrix of a ranking: True if i is placed before j.
+    """Return the matrix of a ranking: True if i is placed before j.
 
         r_ij = 1 if i is placed before j, that is f_i > f_j, and 0 otherwise; 0 for two
         queries
 
     It is as large as all pairs; `concordance` counts them without the matrix. If
     neither of two rankings has a tie, Kendall's P and Q are the numbers of equal and of
-    different entries above the diagonals of their matrices, as in W. With ties these
-    numbers depend on the numbering of the documents, and `kendall_tau` does not.
+    different entries above the diagonals of their matrices, as on the encyclopedia page
+    on Ranking SVM. With ties these numbers depend on the numbering of the documents,
+    and `kendall_tau` does not.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def rank_matrix(f: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.bool_]
 
     References
     ----------
-    W, ranking method.
+    Document W (encyclopedia page on Ranking SVM), ranking method.
     """
     ranked = Ranking.of(np.zeros(np.size(f)), f, qid)
     return np.asarray((ranked.f[:, None] > ranked.f) & (ranked.query[:, None] == ranked.query))
@@ -142,16 +143,17 @@ def pairwise_accuracy(
         |{(i, j) : y_i > y_j, f_i > f_j}| / p,
         and 1/2 |{(i, j) : y_i > y_j, f_i = f_j}| / p more for ties = "half"
 
-    The mean is over all pairs, as in K: the weight of a query is its number of pairs.
-    For two levels of one query and ties = "half" it is the area under the ROC curve.
+    The mean is over all pairs, as in Kuo, Lee and Lin (2014): the weight of a query is
+    its number of pairs. For two levels of one query and ties = "half" it is the area
+    under the ROC curve.
 
     Parameters
     ----------
     y, f, qid
         See `concordance`.
     ties : {"half", "wrong"}
-        Value of a pair with f_i = f_j; "wrong" is the published definition, which a
-        constant f cannot satisfy.
+        Value of a pair with f_i = f_j: 1/2, or 0 as published, so that a constant f has
+        accuracy 0.
 
     Returns
     -------
@@ -165,7 +167,7 @@ def pairwise_accuracy(
 
     References
     ----------
-    K, section 4.2.
+    Document K (Kuo, Lee and Lin), section 4.2.
     """
     check_choice(ties, "ties", ("half", "wrong"))
     counts = concordance(y, f, qid)
@@ -181,11 +183,12 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
     """Return Kendall's tau-b, the agreement of two rankings.
 
         tau = (P - Q) / sqrt(p_y p_f),
+        P and Q : numbers of concordant and of discordant pairs,
         p_y and p_f : numbers of pairs of points with different y, with different f
 
-    Without ties both are P + Q, as in W, and tau = 2 pairwise accuracy - 1. The mean is
-    over the queries in which neither y nor f is constant; its negative is W's empirical
-    loss.
+    Without ties p_y and p_f are P + Q, and tau = 2 pairwise accuracy - 1. The mean is
+    over the queries in which neither y nor f is constant; its negative is the mean of
+    `empirical_loss`.
 
     Parameters
     ----------
@@ -204,8 +207,8 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
 
     References
     ----------
-    W, Kendall's tau; M. G. Kendall, The treatment of ties in ranking problems (1945),
-    for tau-b.
+    Document W (encyclopedia page on Ranking SVM), Kendall's tau; M. G. Kendall, The
+    treatment of ties in ranking problems (1945), for tau-b.
     """
     counts = concordance(y, f, qid)
     scale = np.sqrt(counts.pairs.astype(np.float64) * counts.apart)
@@ -215,7 +218,7 @@ def kendall_tau(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> Per
 
 
 def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> PerQuery:
-    """Return document W's empirical loss of a sample of queries.
+    """Return the empirical loss of a sample of queries: minus Kendall's tau.
 
         L = -1/n sum over the queries q of tau(f, y on q)
 
@@ -237,7 +240,8 @@ def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> 
 
     References
     ----------
-    W, empirical loss function; tau as in `kendall_tau`.
+    Document W (encyclopedia page on Ranking SVM), empirical loss function; tau as in
+    `kendall_tau`.
     """
     tau = kendall_tau(y, f, qid)
     return PerQuery(tau.query, -tau.total, tau.weight)
@@ -246,7 +250,7 @@ def empirical_loss(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None = None) -> 
 def expected_loss(
     y: ArrayLike, f: ArrayLike, qid: ArrayLike | None, probability: Mapping[Any, float]
 ) -> PerQuery:
-    """Return document W's expected loss over finitely many queries and rankings.
+    """Return the expected loss over finitely many queries and rankings.
 
         L = -sum over (q, r*) of Pr(q, r*) tau(f, r*)
 
@@ -275,7 +279,7 @@ def expected_loss(
 
     References
     ----------
-    W, expected loss function.
+    Document W (encyclopedia page on Ranking SVM), expected loss function.
     """
     loss = empirical_loss(y, f, qid)
     if not isinstance(probability, Mapping):

@@ -72,9 +72,10 @@ def ndcg(
 
     References
     ----------
-    K, section 4.2, corrected: the document has the ideal order in the numerator, too.
-    F. McSherry and M. Najork, Computing information retrieval performance measures
-    efficiently in the presence of tied scores (2008), for the mean over orders.
+    Document K (Kuo, Lee and Lin), section 4.2, corrected: the document has the ideal
+    order in the numerator, too. F. McSherry and M. Najork, Computing information
+    retrieval performance measures efficiently in the presence of tied scores (2008),
+    for the mean over orders.
     """
     last, ratios = places(k), _ratios(gain, discount, ties)
     check_choice(short_queries, "short_queries", ("count", "zero"))
@@ -114,7 +115,7 @@ def mean_ndcg(
 
     References
     ----------
-    K, section 4.2.
+    Document K (Kuo, Lee and Lin), section 4.2.
     """
     ratios = _ratios(gain, discount, ties)
     return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))

@@ -66,7 +66,7 @@ def precision(
 
     References
     ----------
-    W, information retrieval quality.
+    Document W (encyclopedia page on Ranking SVM), information retrieval quality.
     """
     count = _found(k, threshold, ties)
     return evaluate_per_query(
@@ -106,7 +106,7 @@ def recall(
 
     References
     ----------
-    W, information retrieval quality.
+    Document W (encyclopedia page on Ranking SVM), information retrieval quality.
     """
     count = _found(k, threshold, ties)
 
@@ -143,7 +143,7 @@ def average_precision(
         Minimum y of relevant documents.
     ties : {"average", "ordinal", "max"}
         Order of documents with equal f: the mean over all their orders; the order of
-        the rows, as in LETOR's scripts; or "max", all in the last of their places, as
+        the rows, as in LETOR's scripts; or "max": all get the last place of the tie, as
         in scikit-learn's `average_precision_score`.
 
     Returns
@@ -158,7 +158,8 @@ def average_precision(
 
     References
     ----------
-    W, information retrieval quality; McSherry and Najork (2008), as in `ndcg`.
+    Document W (encyclopedia page on Ranking SVM), information retrieval quality;
+    McSherry and Najork (2008), as in `ndcg`.
     """
     check_choice(ties, "ties", ("average", "ordinal", "max"))
     check_threshold(threshold)

@@ -130,7 +130,7 @@ def read(file: str | Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file holds neither, with the reason.
+        If the file does not contain such values, with the reason.
     FileNotFoundError
         If there is no such file.
     """

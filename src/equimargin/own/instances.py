@@ -1,9 +1,9 @@
 """Sampled instances of user-defined families, to test formulations and solvers.
 
-A formulation is checked on every sampled instance: its proven optimum must be the
-definition's. If it has a map of its variables to those of the definition
-(`to_canonical`), or the inverse map (`from_canonical`), its optimal points are mapped,
-and must be optimal there. hypothesis shrinks a failing instance.
+A formulation is checked on every sampled instance: its proven optimum must be that of
+the family's first formulation. If it has a map of its variables to those of the first
+formulation (`to_canonical`), or the inverse map (`from_canonical`), optimal points are
+mapped, and must be optimal there. hypothesis shrinks a failing instance.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Its coordinates are floats.
 EXAMPLES = 50
 """Number of instances that a check samples."""
 TRIED_OUT = 25
-"""Number of sampled instances, of which the largest is shown."""
+"""Number of sampled instances of which the largest is returned."""
 SECONDS = 30.0
 """Time limit of a solver on a sampled instance, in seconds."""
 
@@ -112,7 +112,9 @@ def drawn(family: Family[ProgramProblem], seed: int) -> Any:
 
 
 def refutation(id: str, examples: int = EXAMPLES, seed: int = 0) -> Refutation | None:
-    """Return the smallest sampled instance on which a formulation misses its family's optimum.
+    """Return the smallest sampled instance on which a formulation has another optimum.
+
+    Its optimum is compared with that of the family's first formulation.
 
     Parameters
     ----------
@@ -163,13 +165,15 @@ def check_own_formulation(
     Returns
     -------
     Refutation or None
-        Instance that refutes a control, as it must; None for other formulations.
+        Instance that refutes a negative control, as required; None for other
+        formulations.
 
     Raises
     ------
     AssertionError
-        If its optimum differs from the definition's, its maps fail, or no instance
-        refutes a control; the message has the smallest instance.
+        If its optimum differs from that of the family's first formulation, its maps
+        fail, or no instance refutes a negative control; the message has the smallest
+        instance.
     ValueError
         If the family has no strategy.
     """
@@ -184,13 +188,13 @@ def check_own_formulation(
 
     refuted = _smallest(family, complaint, examples, seed)
     if not seen:
-        raise AssertionError(f"{entry.id} refuses all {examples} sampled instances")
+        raise AssertionError(f"{entry.id} supports none of the {examples} sampled instances")
     if refuted is not None and not entry.control:
         raise AssertionError(str(refuted))
     if refuted is None and entry.control:
         raise AssertionError(
-            f"{entry.id} is a control, and has the optimum of {family.id} on all {len(seen)} "
-            f"sampled instances"
+            f"{entry.id} is a negative control, but has the optimum of {family.id} on all "
+            f"{len(seen)} sampled instances"
         )
     return refuted
 
@@ -261,11 +265,11 @@ def check_own_solver(
     if refuted is not None:
         raise AssertionError(str(refuted))
     if not seen:
-        raise AssertionError(f"{solver.name} refuses all {examples} sampled instances")
+        raise AssertionError(f"{solver.name} supports none of the {examples} sampled instances")
 
 
 def value_complaint(entry: Formulation, problem: ProgramProblem) -> str:
-    """Return a message if a formulation's proven optimum differs from the definition's.
+    """Return a message if a proven optimum differs from the first formulation's.
 
     Parameters
     ----------
@@ -301,7 +305,7 @@ def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     if not message and entry.to_canonical is not None and own.x is not None:
         given = entry.to_canonical(problem.values_at(entry.id, own.x), problem.data)
         message = _complaint_of_point(
-            f"the point that {entry.id} maps to the definition",
+            f"the point that {entry.id} maps to the first formulation",
             problem.definition,
             given,
             problem,
@@ -310,7 +314,7 @@ def _complaint_of_maps(entry: Formulation, problem: ProgramProblem) -> str:
     if not message and entry.from_canonical is not None and due.x is not None:
         given = entry.from_canonical(problem.values_at(problem.definition.id, due.x), problem.data)
         message = _complaint_of_point(
-            f"the point that {entry.id} maps from the definition", entry, given, problem, due
+            f"the point that {entry.id} maps from the first formulation", entry, given, problem, due
         )
     return message
 
@@ -334,7 +338,7 @@ def _complaint_of_point(
 
 
 def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
-    """Return a message if the published objective differs from the declared one at random."""
+    """Return a message if `printed` differs from the objective at random variables."""
     assert entry.printed is not None
     stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
     for variable in stated.variables():

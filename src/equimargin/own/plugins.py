@@ -22,7 +22,7 @@ from equimargin.formulations.declarations.user_functions import kept_from_quitti
 GROUP = "equimargin.plugins"
 """Entry-point group of plug-ins."""
 OF_THE_FIELD = ("equimargin.formulations.field.", "equimargin.solvers.field.")
-"""Prefixes of the package's modules whose families are in none of the documents."""
+"""Prefixes of the bundled modules whose families are in none of the documents."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def find_sources(name: str) -> list[Path]:
 
 
 def describe_origin(module: str) -> str:
-    """Describe the origin of a module; empty for the package's families of the documents.
+    """Describe the origin of a module; empty for bundled families of the documents.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def describe_origin(module: str) -> str:
 def _module(point: EntryPoint) -> str:
     """Return the module of an entry point; empty if it names none.
 
-    Python and the package importlib_metadata raise different errors then. Once that
-    package is imported, as Dask does, the entry points that Python finds are its own.
+    For those, Python raises an error, and the package importlib_metadata another: once
+    it is imported, as Dask does, Python returns entry points of its class.
     """
     try:
         return point.module

@@ -1,8 +1,9 @@
 """Findings: answers that disagree, fail or are slow, identified by kind and solver.
 
-A finding on a smaller instance is the same one if kind, formulation and solver are
-equal. A slow answer must also stay slow: the ratio of its time to that of the fastest
-answer that agrees must not fall below the requested ratio.
+An answer is what one solver or backend returns for one formulation. A finding on a
+smaller instance counts as the original one if kind, formulation and solver are equal. A
+slow answer must also stay slow: the ratio of its time to that of the fastest answer
+that agrees must not fall below the requested ratio.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Finding:
 
 
 def compared(problem: AnyProblem, asked: ComparisonRequest) -> FamilyVerdict:
-    """Compare on one problem, and return the verdict on its family.
+    """Run a comparison on one problem, and return the verdict on its family.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def narrowed(
         for judgement in family.judgements
         if judgement.agreement is Agreement.AGREES
     ]
-    # Controls solve other problems on purpose, so they are no reference.
+    # Negative controls solve other problems on purpose, so they are no reference.
     agreeing = sorted(
         (run for run in runs if not run.control), key=lambda run: run.solve_seconds or 0.0
     )

@@ -109,7 +109,7 @@ class Instance:
             return problem
         if self.made_by not in FAMILIES:
             raise ValueError(
-                f"the family {self.made_by} is not known: name the module that enters it "
+                f"the family {self.made_by} is not known: name the module that registers it "
                 f"(--plugin {self.module})"
             )
         program: AnyProblem = FAMILIES[self.made_by](dict(self.arguments))

@@ -187,7 +187,7 @@ def shrink(
     problem : AnyProblem
         Problem that shows the finding.
     finding : Finding or None
-        Fault; None takes the most serious one.
+        Fault; None means the most serious one.
     asked : ComparisonRequest or None
         Comparison; None compares everything. It is reduced if less is sufficient.
     seconds : float
@@ -232,7 +232,7 @@ def made_small(
     seconds: float,
     plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str]:
-    """Minimise a finding of a compared problem, as `shrink`.
+    """Minimise a finding of a compared problem, as `shrink` does.
 
     Parameters
     ----------

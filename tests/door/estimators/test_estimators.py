@@ -295,7 +295,9 @@ def test_an_early_stop_is_a_warning_and_keeps_the_best_point(
 
 def test_a_hard_margin_that_cannot_be_met_is_an_error(cancer: Any) -> None:
     X, y = cancer
-    with pytest.raises(ValueError, match="the problem has no solution: no f meets the hard rows"):
+    with pytest.raises(
+        ValueError, match="the problem has no solution: no f satisfies the hard rows"
+    ):
         MarginClassifier(np.inf).fit(X[:, :2], y)
 
 

@@ -383,7 +383,7 @@ def test_nothing_that_a_file_names_is_imported(
     status, output = command("finding.json", "--json", "other.json")
     assert status == 2
     assert (
-        "the family unknown_family is not known: name the module that enters it (--plugin harmful)"
+        "unknown_family is not known: name the module that registers it (--plugin harmful)"
         in output
     )
 
