@@ -1,4 +1,4 @@
-"""The rows of the ledger in `examples/ledger` on the equations of a family."""
+"""Rows of the ledger (`examples/ledger`) on the equations of a family, for its page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equimargin.formulations import Formulation
 from ledger import Kind, claims
 
 NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
-"""Numbers of equations in a source: one, or the first and the last of several."""
+"""Equation numbers in a source: one number, or the first and the last of a range."""
 EVIDENCE = {
     Kind.STATEMENT: "tried in rational numbers: `python -m ledger show {id}` in `examples`",
     Kind.THEOREM: "machine-checked: `{name}`",
@@ -20,11 +20,11 @@ EVIDENCE = {
     Kind.EXPERIMENT: "measured again: `make experiments`",
     Kind.NONE: "nothing is run for it",
 }
-"""Evidence of a row of the ledger, by its kind."""
+"""Text on the evidence of a row of the ledger, by the kind of evidence."""
 
 
 def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
-    """Yield the ledger's rows of the equations that these formulations print, or show."""
+    """Yield the ledger's rows on these formulations and on the equations that publish them."""
     yield from ("## What the documents say, and what became of it", "")
     # A row belongs to a family by the number of a printed equation, or by the id of a
     # formulation.
@@ -50,6 +50,6 @@ def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
 
 
 def _numbers(equations: str) -> Iterator[str]:
-    """Yield the numbers of the equations that a source names, each by itself."""
+    """Yield the number of every equation that a source names."""
     for first, last in NUMBERS.findall(equations):
         yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)

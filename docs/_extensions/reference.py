@@ -1,7 +1,7 @@
-"""Pages of the reference, made of the registries.
+"""Pages of the reference, generated from the registries.
 
-`pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is
-needed for that. Those of families are the atlas.
+`pages()` returns the text of every page in MyST, by its path below `docs`, and does not
+need Sphinx. The pages of families are those of the atlas.
 """
 
 from __future__ import annotations
@@ -43,11 +43,14 @@ PUBLIC = {
     "equimargin.own": "Families, solvers and kernels of your own.",
     "equimargin.testing": "Strategies and judges for tests of your own.",
 }
-"""The modules that people import from, each with what it is for."""
+"""Public modules, each with its content."""
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Write the pages before Sphinx reads sources and examples register formulations."""
+    """Write the pages before Sphinx reads its sources.
+
+    Examples that run in the build register formulations, which are not on these pages.
+    """
     app.add_config_value("pyodide", "", "html")
     app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()), priority=100)
     app.connect("build-finished", check_in_browser)
@@ -55,7 +58,10 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def check_in_browser(app: Any, failed: Exception | None) -> None:
-    """Write the page that checks certificates, with Python for browsers if given."""
+    """Write the page that checks certificates in a browser.
+
+    It contains Python for browsers if the option `pyodide` names its folder.
+    """
     if failed is None and app.builder.format == "html":
         write_checker(
             Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None
@@ -63,7 +69,7 @@ def check_in_browser(app: Any, failed: Exception | None) -> None:
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write every page that is not there as it should be: an unchanged page is not read again."""
+    """Write every page that is missing or differs, so that Sphinx rereads no unchanged page."""
     for name, text in pages.items():
         file = folder / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
@@ -94,7 +100,7 @@ def pages() -> dict[str, str]:
 
 
 def is_ours(module: str) -> bool:
-    """Return True for a module of the project; installed plug-ins are left out."""
+    """Return True for a module of the project, False for one of an installed plug-in."""
     return module.startswith("equimargin.")
 
 
@@ -229,7 +235,7 @@ def _module(name: str) -> Iterator[str]:
 
 
 def public_names(name: str) -> list[str]:
-    """What a module offers: its `__all__`, else the functions and classes that it defines."""
+    """Return the names in `__all__` of a module, else its functions and classes."""
     module = import_module(name)
     defined = [
         key
@@ -240,7 +246,10 @@ def public_names(name: str) -> list[str]:
 
 
 def _home(name: str, public: str) -> str:
-    """The module that a public name comes from: a constant is described where it is written."""
+    """Return the module that defines a public name.
+
+    For a constant this is the module that the import statement names.
+    """
     found = getattr(import_module(name), public)
     if inspect.isclass(found) or inspect.isfunction(found):
         return found.__module__
