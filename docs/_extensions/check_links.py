@@ -59,20 +59,20 @@ def faults(folder: Path) -> Iterator[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 if link in page.fetched and parts.scheme != "data":
-                    yield f"{name}: {link} is fetched from elsewhere"
+                    yield f"{name}: {link} is fetched from another site"
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             if not target.exists():
-                yield f"{name}: {link} leads nowhere"
+                yield f"{name}: {link} has no target file"
             elif (
                 parts.fragment
                 and target in pages
                 and unquote(parts.fragment) not in pages[target].anchors
             ):
-                yield f"{name}: {link} has no such place on its page"
+                yield f"{name}: {link} has no such anchor on its page"
     for style in folder.rglob("*.css"):
         if FETCHED_BY_STYLES.search(style.read_text(encoding="utf-8")):
-            yield f"{style.relative_to(folder)} fetches from elsewhere"
+            yield f"{style.relative_to(folder)} fetches from another site"
 
 
 def main(folder: Path) -> int:
