@@ -127,7 +127,7 @@ def _solvers() -> Iterator[str]:
         yield from (f"**Families:** {', '.join(taken)}.", "")
         if solver.reference:
             yield from (
-                "`solve` never chooses it unless you name it: it serves comparisons.",
+                "`solve` never chooses it unless you name it: it is for comparisons only.",
                 "",
             )
         yield from code(inspect.getdoc(inspect.getmodule(solver.function)) or "")
