@@ -44,12 +44,12 @@ HEAD = """# How time grows with the number of points
 
 CPU seconds of one processor and one thread against the number of points n, and the
 exponents of n fitted to them. The kernel machines are C-SVC with an RBF kernel and
-C = 1 on clusters of 20 features: the packages run at their default tolerance, and
-equimargin to the gap that scikit-learn's model has at that size. The rankings are all
-pairs of one query with a linear kernel and a squared hinge, to a relative gap of 1e-6;
-TRON, of document K, is this package's, and *proof* is the additional time of the proven
-interval. A side that took more than {limit:g} s is not run at larger sizes.
-`make scaling` remakes this page.
+C = 1 on clusters of 20 features: the other packages run at their default tolerance, and
+equimargin to the gap of scikit-learn's model at that size. The rankings are all pairs
+of one query with a linear kernel and a squared hinge, to a relative gap of 1e-6. *TRON*
+is equimargin's implementation of the method of Kuo et al. (2014), and *proof* is the
+additional time for the proven interval. A column ends at the first size that took more
+than {limit:g} s. `make scaling` writes this page again.
 """
 KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
@@ -234,7 +234,9 @@ def draw(found: list[Line], file: Path) -> None:
 def page(found: list[Line], there: list[Package]) -> str:
     """Return the page, with a table for each kind of work."""
     lines = [HEAD.format(limit=LIMIT_SECONDS), f"*{measured_with(there)}.*", ""]
-    lines.append(f"![CPU seconds against the number of points, a line for each side]({PICTURE})")
+    lines.append(
+        f"![CPU seconds against the number of points, a line for each column of a table]({PICTURE})"
+    )
     for work, sides in curves(found).items():
         sizes = dict.fromkeys(n for t in sides.values() for n in t)
         lines += [
