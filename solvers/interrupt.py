@@ -132,7 +132,7 @@ def _wait_for_work() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[Callable[[], bool]]:
-    """Block SIGINT while entered, so that no handler receives it.
+    """Hold SIGINT back from every handler while entered.
 
     The yielded function returns True if an interrupt is pending, which is delivered on
     exit. A process that ignores interrupts, as background jobs do, continues to ignore
@@ -178,7 +178,8 @@ def unheard() -> Iterator[None]:
     """Discard what native libraries write to `sys.stdout` while entered.
 
     OSQP writes there that it was interrupted. Only the main thread replaces
-    `sys.stdout`: of two threads that do so at once, the later might restore the wrong one.
+    `sys.stdout`: of two threads that do so at once, the later might restore the wrong
+    one.
     """
     if threading.current_thread() is not threading.main_thread() or sys.stdout is None:
         yield

@@ -48,8 +48,8 @@ About 10 ms. A compiled loop notices neither the time limit nor an interrupt.
 LARGEST_PROVEN_GAP = 1e-4
 """Proven relative gap above which a small float64 gap counts as rounding.
 
-A proven gap includes bounds on rounding errors, which exceed the errors. If C K is
-so large that margins have few correct digits, the proven gap in the tests of the solvers
+A proven gap includes bounds on rounding errors, which exceed the errors. If C K is so
+large that margins have few correct digits, the proven gap in the tests of the solvers
 is below 2e-5, or the point proves no useful bounds.
 """
 VALUE_ROUNDING = 1e-15
@@ -168,8 +168,8 @@ class ConvergenceMonitor:
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
         if self.gap <= self.limits.tol and self._cancels:
-            # With large C K margins have few correct digits. Compute the gap as `Solution`
-            # does, so that both agree on whether the tolerance is satisfied.
+            # With large C K margins have few correct digits. Compute the gap as
+            # `Solution` does, so that both agree on whether the tolerance is satisfied.
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
@@ -297,7 +297,8 @@ class _Record:
         self.least_primal = min(self.least_primal, primal)
         # By weak duality a dual value above a primal one is rounding error.
         dual = min(dual, self.least_primal)
-        # A dual increase counts above the smaller of 1 % of the gap and 1e-6 of the value.
+        # A dual increase counts above the smaller of 1 % of the gap and 1e-6 of the
+        # value.
         smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.gap

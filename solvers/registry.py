@@ -257,8 +257,8 @@ class RegisteredSolver(Generic[P]):
             If the problem is of another class, or the function returns no point of the
             problem.
         """
-        # Imported here, before the solver's clock starts. At the top of this module, the
-        # import would slow down that of the package.
+        # Imported here, before the solver's clock starts. At the top of this module,
+        # the import would slow down that of the package.
         import scipy.linalg  # noqa: F401
 
         if not isinstance(problem, self.requires.shape):

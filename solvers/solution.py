@@ -288,7 +288,7 @@ class Solution(AnySolution):
 
     @cached_property
     def bias_interval(self) -> tuple[AnyBias, AnyBias]:
-        """Interval of the b that are optimal for f, where f(x) + b is the decision value.
+        """Interval of optimal b for f; decision values are f(x) + b.
 
         Two arrays of shape (T,) for T > 1 thresholds.
         """
@@ -389,7 +389,8 @@ class Solution(AnySolution):
     def sensitivity(self) -> Sensitivity:
         """Return intervals of the optimal value's derivatives.
 
-        The derivatives are with respect to C, and to the weight and target t_r of each row.
+        The derivatives are with respect to C, and to the weight and target t_r of each
+        row.
 
         Returns
         -------
