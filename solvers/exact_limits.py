@@ -55,7 +55,7 @@ def refusal(problem: Problem) -> Refusal | None:
             f"{problem.phi.words}"
         )
     if isinstance(problem, MarginProblem) and problem.T > 1:
-        return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
+        return Refusal(f"there are {problem.T} thresholds, and this method supports one bias")
     if not rational_kernel(problem.kernel):
         return Refusal(
             f"the {problem.kernel.name} kernel is not computed in fractions: give its float "
@@ -67,7 +67,7 @@ def refusal(problem: Problem) -> Refusal | None:
         return _too_large(f"{problem.p:,} pairs", f"{EXACT_PAIRS:,}")
     if isinstance(problem, OneNormProblem) and problem.p * problem.size > EXACT_ENTRIES:
         return _too_large(
-            f"{problem.p:,} rows x {problem.size:,} unknowns", f"{EXACT_ENTRIES:,} entries"
+            f"{problem.p:,} rows x {problem.size:,} variables", f"{EXACT_ENTRIES:,} entries"
         )
     return None
 

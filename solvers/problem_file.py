@@ -323,7 +323,7 @@ def _kernel_text(kernel: Kernel) -> list[Any]:
     """
     if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
         raise ValueError(
-            f"a problem with the kernel {kernel!r} cannot be written to a file, which knows "
+            f"a problem with the kernel {kernel!r} cannot be written to a file, which supports "
             f"only {', '.join(_of_files())}"
         )
     parameters = [

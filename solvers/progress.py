@@ -214,7 +214,7 @@ class ConvergenceMonitor:
                 f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
             )
         else:
-            self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")
+            self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was requested")
 
     @cached_property
     def _cancels(self) -> bool:
@@ -243,11 +243,12 @@ class ConvergenceMonitor:
         elif record.stale >= record.patience:
             self.end(
                 Status.NUMERICAL_FAILURE,
-                f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked",
+                f"no progress in {record.patience} checks: {reached}, "
+                f"{limits.tol:.0e} was requested",
             )
         elif limits.has_successor and record.slow >= SLOW_CHECKS * record.most_stale:
             slow = f"slow progress in {record.slow} checks"
-            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was asked")
+            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was requested")
 
 
 @dataclass

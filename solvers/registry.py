@@ -549,7 +549,7 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
                 yield solver
     if all_refuse:
         reasons = "; ".join(
-            f"{solver.name}: {solver.refusal(problem) or 'only by its name'}"
+            f"{solver.name}: {solver.refusal(problem) or 'selected only by its name'}"
             for solver in _of_family(problem)
         )
         why = reasons or "none is for that family"

@@ -161,7 +161,7 @@ class Requirements(Generic[P]):
         ):
             yield Refusal(
                 f"{problem.m:,} points, more than the {self.most_points:,} whose Gram "
-                f"matrix is kept",
+                f"matrix is stored",
                 too_large=True,
             )
         if self.convex and not problem.convex:
@@ -181,7 +181,7 @@ class Requirements(Generic[P]):
 
         if self.thresholds < problem.T:
             supported = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
-            yield Refusal(f"there are {problem.T} thresholds, and this method knows {supported}")
+            yield Refusal(f"there are {problem.T} thresholds, and this method supports {supported}")
         if self.no_bias and problem.bias and problem.bias_signs.any():
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):

@@ -345,7 +345,10 @@ def _attempt(
         and status is Status.NUMERICAL_FAILURE
         and form.keeps(copy_vector(x), copy_vector(z), tol)
     ):
-        status, reason = Status.OPTIMAL, f"{reason}, and its point keeps the tolerance of {tol:.0e}"
+        status, reason = (
+            Status.OPTIMAL,
+            f"{reason}, and its point satisfies the tolerance of {tol:.0e}",
+        )
     return Answer(
         declaration,
         backend.name,

@@ -78,7 +78,7 @@ The remaining gap is then due to other rows.
 """
 TOO_LARGE = (
     "the multipliers are so large that the rounding of kernel values moves margins by more "
-    "than that; "
+    "than the tolerance; "
     "the rows are feasible, because their points differ and the preferences have no cycle"
 )
 """Reason why double precision reaches no smaller gap, and what is known nevertheless."""
@@ -289,7 +289,7 @@ def _infeasible(
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
     rows_text = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
-    judge.end(Status.INFEASIBLE, f"no function meets {rows_text}: {ray.reason}")
+    judge.end(Status.INFEASIBLE, f"no function satisfies {rows_text}: {ray.reason}")
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))
@@ -300,5 +300,5 @@ def _infeasible(
 def _reached(judge: ConvergenceMonitor) -> str:
     return (
         f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, "
-        f"{judge.limits.tol:.0e} was asked"
+        f"{judge.limits.tol:.0e} was requested"
     )

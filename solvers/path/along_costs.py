@@ -37,8 +37,8 @@ def _not_searched(d: Data) -> str | None:
 @solver(
     "svm.general.along_costs",
     "svm.general",
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and "
-    "their squares",
+    algorithm="bisection for the cost at which a soft margin, of hinges or squared hinges, has "
+    "this optimum",
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:

@@ -25,7 +25,7 @@ class PathStop(StrEnum):
     LIMIT = "the limit of events ended the path early"
     TIME = "the time limit ended the path early"
     PRECISION = "double precision ended the path early"
-    GAP = "double precision ended the path early: gaps of 1e-9 can no longer be held below"
+    GAP = "double precision ended the path early: gaps no longer stay below 1e-9"
     STUCK = "events too close for double precision ended the path early"
 
     @property

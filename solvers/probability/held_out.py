@@ -76,8 +76,8 @@ def held_out_values(
         if count < 2:
             rows = f"{count} row of positive weight" if count == 1 else "no row of positive weight"
             raise ValueError(
-                f"class {name} has {rows}; probabilities need at least two a class, "
-                f"for values held out"
+                f"class {name} has {rows}; probabilities need at least two per "
+                f"class, to compute held-out values"
             )
     folds = min(FOLDS, *counts)
     fold = np.empty(len(used), dtype=np.int64)

@@ -357,7 +357,7 @@ def test_a_given_matrix_must_be_positive_semidefinite() -> None:
         ),
         (classification(np.zeros((1501, 1)), np.ones(1501)), "1,501 points"),
         (ranking(np.zeros((1000, 1)), np.arange(1000)), "499,500 pairs"),
-        (one_norm_ranking(np.zeros((100, 1)), np.arange(100)), "4,950 rows x 4,950 unknowns"),
+        (one_norm_ranking(np.zeros((100, 1)), np.arange(100)), "4,950 rows x 4,950 variables"),
     ],
 )
 def test_what_has_no_exact_optimum_is_refused_in_a_sentence(
