@@ -31,7 +31,7 @@ class ProgramSolution(AnySolution):
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     accuracy : float

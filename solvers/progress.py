@@ -127,7 +127,7 @@ class ConvergenceMonitor:
 
     @property
     def seconds(self) -> float:
-        """Wall time since the start in seconds, without kernel compilation."""
+        """Wall time since the start in seconds, without compilation."""
         return run_seconds() - self._start
 
     @property

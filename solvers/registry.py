@@ -177,7 +177,7 @@ class RegisteredSolver(Generic[P]):
 
     @property
     def seconds_to_compile(self) -> float:
-        """Estimated seconds until the solver's own kernel is compiled."""
+        """Estimated seconds until the compiled function `kernel` is ready."""
         return 0.0 if self.kernel is None else seconds_to_compile(self.kernel)
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
@@ -450,7 +450,7 @@ def solve(
     max_iter : int or None
         Maximum number of the solver's iterations; None for its default.
     time_limit : float or None
-        Time limit in seconds, without the compilation of kernels; None for none.
+        Time limit in seconds, without the compilation of functions; None for none.
     warm_start : Solution or CanonicalPoint or None
         Initial solution or point, of a similar problem.
     callback : Callback or None

@@ -178,7 +178,7 @@ class AnySolution:
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     """
@@ -207,7 +207,7 @@ class Solution(AnySolution):
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     trajectory : tuple

@@ -1,6 +1,6 @@
 """Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
 
-A backend's status is reported, but no proof relies on it. An `Answer` therefore keeps
+A backend's status is reported, but no proof relies on it. An `Answer` therefore stores
 the backend's input and output in its standard form,
 
     min 1/2 x'Px + q'x + offset
@@ -118,7 +118,7 @@ class Answer:
     solve_seconds: float = 0.0
     """Wall time of the backend in seconds."""
     iterations: int | None = None
-    """Iterations of the backend's own kind; None if it does not count any."""
+    """Iterations, as the backend counts them; None if it counts none."""
 
     def __post_init__(self) -> None:
         if self.parameters is None:

@@ -36,7 +36,7 @@ It has a row of A K per multiplier strictly between its bounds, and a column per
 NEARLY_ONE = 1e-6
 """Maximum distance from 1 of a margin that counts as 1.
 
-The simplex method ends within 1e-7.
+The simplex method stops when its errors are below 1e-7.
 """
 MOST_MOVES = 4
 """Maximum number of moves of the multipliers to the inside of their constraints."""

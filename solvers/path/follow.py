@@ -87,7 +87,7 @@ def regularization_path(
     max_events : int | None
         Maximum number of breakpoints.
     time_limit : float | None
-        Limit in seconds, without the compilation of kernels.
+        Limit in seconds, without the compilation of functions.
     callback : Callable[[int, float, float], Any] | None
         Called with (breakpoints, lambda, gap) at every breakpoint; a true return value
         ends the path.

@@ -44,7 +44,7 @@ end.
 """
 
 SOLVES_BETWEEN_CLOCKS = np.intp(64)
-"""Linear systems that the compiled kernel solves between two checks of the time limit.
+"""Linear systems that the compiled function solves between two checks of the clock.
 
 Typed, for the reason given at `NO_ROW`.
 """
@@ -72,7 +72,7 @@ A few units of rounding. Both rows leave W.
 NO_ROW = np.intp(-1)
 """Row number for no row.
 
-Typed: numba would compile its kernel once more for a literal -1.
+Typed: numba would compile the function once more for a literal -1.
 """
 
 
