@@ -554,7 +554,7 @@ def test_the_size_of_a_problem_is_told_apart_from_its_kind() -> None:
     )
     refusal = SOLVERS["coordinate_descent"].refusal(points)
     assert refusal == Refusal(
-        "6,001 points, more than the 6,000 whose Gram matrix is kept", too_large=True
+        "6,001 points, more than the 6,000 whose Gram matrix is stored", too_large=True
     )
     statuses = {
         answer["solver"]: answer["status"]
