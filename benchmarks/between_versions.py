@@ -36,7 +36,6 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     They are from the benchmarks of the checkout whose package is imported.
     """
-
     from equimargin import solvers
 
     folder = Path(solvers.__file__).resolve().parents[1] / "benchmarks"

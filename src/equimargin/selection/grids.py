@@ -299,7 +299,7 @@ def jobs_of(
 
 
 def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
-    """Number the queries of the held-out points, those of the first fold first.
+    """Return the queries of the held-out points, numbered in the order of the folds.
 
     A query that is in several folds gets one number per fold.
 
