@@ -20,6 +20,7 @@ from equimargin.solvers.trace import Check, Trace
 if TYPE_CHECKING:
     from equimargin.solvers.backends.solve import Answer, solve_declaration
     from equimargin.solvers.backends.table import BACKENDS
+    from equimargin.solvers.batches.certified_map import CertifiedMap, certified_map
     from equimargin.solvers.batches.cost_grid import solve_grid
     from equimargin.solvers.batches.one_vs_one import one_vs_one
     from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
@@ -42,6 +43,8 @@ _LATER = {
     "Answer": "backends.solve",
     "solve_declaration": "backends.solve",
     "BACKENDS": "backends.table",
+    "CertifiedMap": "batches.certified_map",
+    "certified_map": "batches.certified_map",
     "solve_grid": "batches.cost_grid",
     "one_vs_one": "batches.one_vs_one",
     "LeastMisranked": "exact.misranked",
@@ -67,6 +70,7 @@ __all__ = [
     "BACKENDS",
     "SOLVERS",
     "Answer",
+    "CertifiedMap",
     "Check",
     "ConcaveOptimum",
     "ExactOptimum",
@@ -84,6 +88,7 @@ __all__ = [
     "Solver",
     "Status",
     "Trace",
+    "certified_map",
     "concave_optimum",
     "exact_leave_one_out",
     "exact_optimum",

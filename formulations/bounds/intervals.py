@@ -352,6 +352,21 @@ def _losses(problem: MarginProblem, u: Array, way: float) -> float:
     return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
 
+def losses_above(problem: MarginProblem, at: Evaluation, b: AnyBias) -> float:
+    """Return an upper bound of sum_r c_r loss(u_r) for every f within the errors of a value.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the rows; infinite if a hard row may be violated.
+    at : Evaluation
+        Values of f and bounds on their errors.
+    b : float or ndarray of shape (T,)
+        Bias.
+    """
+    return _losses(problem, _needed(problem, at, b, OUTWARD), OUTWARD)
+
+
 def _costs(problem: MarginProblem, way: float) -> Array:
     """Return c of every group, (groups,), rounded up or down."""
     least, most = problem.group_costs_within
