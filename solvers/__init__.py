@@ -20,7 +20,7 @@ from equimargin.solvers.trace import Check, Trace
 if TYPE_CHECKING:
     from equimargin.solvers.backends.solve import Answer, solve_declaration
     from equimargin.solvers.backends.table import BACKENDS
-    from equimargin.solvers.batches.certified_map import CertifiedMap, certified_map
+    from equimargin.solvers.batches.certified_map import CertifiedMap, MapCell, certified_map
     from equimargin.solvers.batches.cost_grid import solve_grid
     from equimargin.solvers.batches.one_vs_one import one_vs_one
     from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
@@ -44,6 +44,7 @@ _LATER = {
     "solve_declaration": "backends.solve",
     "BACKENDS": "backends.table",
     "CertifiedMap": "batches.certified_map",
+    "MapCell": "batches.certified_map",
     "certified_map": "batches.certified_map",
     "solve_grid": "batches.cost_grid",
     "one_vs_one": "batches.one_vs_one",
@@ -79,6 +80,7 @@ __all__ = [
     "LeastMisranked",
     "LeaveOneOutPath",
     "Limits",
+    "MapCell",
     "Mistakes",
     "OneNormPath",
     "Refusal",

@@ -72,6 +72,8 @@ class CellCorner:
         Multipliers of this problem.
     """
 
+    # A row without cost has the quotient 0 / 0, which counts as 0.
+    @np.errstate(all="ignore")
     def __init__(self, problem: MarginProblem, alpha: Array) -> None:
         unit = problem.with_cost(1.0)
         self.a: Array = unit.repaired(alpha / problem.C)

@@ -1,0 +1,72 @@
+"""Drawing of a certified map: its cells over lambda and gamma, coloured by a score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from equimargin.solvers import CertifiedMap, Solution
+
+EDGE = "#ffffff"
+"""Colour of the lines between cells."""
+
+__all__ = ["count_support_vectors", "draw_cells"]
+
+
+def count_support_vectors(solution: Solution) -> float:
+    """Return the number of points with a nonzero coefficient.
+
+    Parameters
+    ----------
+    solution : Solution
+        Solution of a map.
+    """
+    return float(np.count_nonzero(solution.problem.function(solution.point).beta))
+
+
+def draw_cells(
+    axes: Any,
+    certified: CertifiedMap,
+    score: Callable[[Solution], float] = count_support_vectors,
+    label: str = "support vectors",
+) -> None:
+    """Draw the cells of a map on logarithmic axes, each in the colour of its centre's score.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to draw into.
+    certified : CertifiedMap
+        Map.
+    score : callable
+        Function of the solution at the centre of a cell, such as its error on validation
+        points.
+    label : str
+        Name of the score, for the colour bar.
+    """
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    rectangles = [
+        Rectangle(
+            (cell.lambdas[0], cell.gammas[0]),
+            cell.lambdas[1] - cell.lambdas[0],
+            cell.gammas[1] - cell.gammas[0],
+        )
+        for cell in certified.cells
+    ]
+    scores = np.array([score(certified.at(*cell.centre)) for cell in certified.cells])
+    cells = PatchCollection(rectangles, cmap="viridis", edgecolor=EDGE, linewidth=0.4)
+    cells.set_array(scores)
+    axes.add_collection(cells)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlim=certified.lambdas,
+        ylim=certified.gammas,
+        xlabel=r"$\lambda = 1/C$",
+        ylabel=r"$\gamma$",
+    )
+    axes.figure.colorbar(cells, ax=axes, label=label, pad=0.02)
