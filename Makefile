@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -107,6 +107,9 @@ fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a read
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_path --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_linear_path --seed $(SEED) --examples $$(( ($(EXAMPLES) + 4) / 5 ))
+
+nightly-map: $(READY)  ## certified maps of lambda and gamma, against solutions and exact optima: make nightly-map SEED=1 EXAMPLES=100
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_map --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)

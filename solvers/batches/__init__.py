@@ -1,1 +1,1 @@
-"""Many problems that share their data: a grid of costs, and one class against another."""
+"""Problems that share their data: grids of costs, certified maps, pairs of classes."""

@@ -27,6 +27,7 @@ def found() -> CertifiedMap:
     return certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(campaign.KINDS)))
 def test_map_of_every_kind_holds(number: int) -> None:
     task = campaign.drawn(At(5, 0, number))
