@@ -1,5 +1,5 @@
-"""What lies between the points of a grid of (lambda, gamma)
-=========================================================
+"""Between the points of a grid of (lambda, gamma)
+===============================================
 
 A grid search solves an SVM with an RBF kernel at some pairs (lambda, gamma), and knows
 nothing of the pairs in between. A certified map covers the whole rectangle by cells:
@@ -41,8 +41,8 @@ print(f"all of the cell: {low:.6f} to {high:.6f}")
 
 
 # %%
-# Left: the error on held-out points at the centre of every cell. Right: the number of
-# support vectors. Cells are small where the multipliers change most.
+# Left: the error on held-out points at the centre of every cell. Right: the number
+# of support vectors. Cells are small where the multipliers change most.
 def held_out_error(solution):
     """Return the share of held-out points on the wrong side."""
     return np.mean(np.sign(solution.decision_function(X[held_out])) != y[held_out])

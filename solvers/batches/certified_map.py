@@ -203,7 +203,7 @@ class CertifiedMap:
         reason = f"a cell of the map with a proven gap of {cell.gap:.1e}"
         return Solution(problem, "map", point, status, reason, None, 0.0)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the map for JSON: ranges, gaps and intervals of all cells, None if infinite."""
         return {
             "lambdas": self.lambdas,

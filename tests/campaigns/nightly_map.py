@@ -29,6 +29,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds import Interval
+from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import CertifiedMap, certified_map, exact_optimum, given_gram, solve
 from equimargin.solvers.exact_limits import refusal
 from narrow import as_a, present
@@ -62,7 +63,7 @@ def drawn(at: At) -> MapTask:
     m, d = int(rng.integers(4, 9)), int(rng.integers(1, 3))
     X = rng.normal(size=(m, d)) if rng.integers(2) else rng.integers(-2, 3, (m, d)).astype(float)
     along = X @ rng.normal(size=d) + 0.5 * rng.normal(size=m)
-    loss = ("hinge", "squared_hinge")[int(rng.integers(2))]
+    loss: LossName = "hinge" if rng.integers(2) else "squared_hinge"
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], m) if rng.integers(3) == 0 else None
     kernel = rbf(1.0)
     y = np.where(along > np.median(along), 1.0, -1.0)

@@ -23,7 +23,8 @@ def test_every_cell_is_drawn_with_its_own_score() -> None:
     assert cells.get_array().tolist() == counts
     assert all(1 <= count <= 4 for count in counts)
     for cell, path in zip(found.cells, cells.get_paths(), strict=True):
-        low, high = path.vertices.min(axis=0), path.vertices.max(axis=0)
+        places = np.asarray(path.vertices)
+        low, high = places.min(axis=0), places.max(axis=0)
         assert np.allclose([low[0], high[0]], cell.lambdas)
         assert np.allclose([low[1], high[1]], cell.gammas)
     assert axes.get_xscale() == axes.get_yscale() == "log"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.patches import Rectangle
 
 from equimargin.solvers import CertifiedMap, Solution
 
@@ -27,7 +29,7 @@ def count_support_vectors(solution: Solution) -> float:
 
 
 def draw_cells(
-    axes: Any,
+    axes: Axes,
     certified: CertifiedMap,
     score: Callable[[Solution], float] = count_support_vectors,
     label: str = "support vectors",
@@ -37,7 +39,7 @@ def draw_cells(
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-        Axes to draw into.
+        Axes of the drawing.
     certified : CertifiedMap
         Map.
     score : callable
@@ -46,9 +48,6 @@ def draw_cells(
     label : str
         Name of the score, for the colour bar.
     """
-    from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Rectangle
-
     rectangles = [
         Rectangle(
             (cell.lambdas[0], cell.gammas[0]),

@@ -13,7 +13,7 @@ import pytest
 from campaigns import nightly_map as campaign
 from campaigns.runner import At
 from equimargin.formulations import classification, linear, rbf
-from equimargin.solvers import CertifiedMap, Status, certified_map
+from equimargin.solvers import CertifiedMap, Status, certified_map, solve
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(14, 2))
@@ -93,11 +93,9 @@ def test_limits_end_the_map_and_leave_it_valid() -> None:
 
 
 def test_corners_that_are_not_solved_end_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    from equimargin.solvers.batches import certified_map as module
-
-    real = module.solve
     monkeypatch.setattr(
-        module, "solve", lambda problem, **options: real(problem, tol=1e-2, max_iter=1)
+        "equimargin.solvers.batches.certified_map.solve",
+        lambda problem, **options: solve(problem, tol=1e-2, max_iter=1),
     )
     stuck = certified_map(PROBLEM, LAMBDAS, GAMMAS, 1e-4)
     assert not stuck.complete
