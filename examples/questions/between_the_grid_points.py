@@ -16,7 +16,7 @@ import numpy as np
 
 from equimargin.draw.map_plot import draw_cells
 from equimargin.formulations import classification, rbf
-from equimargin.solvers import certified_map, solve
+from equimargin.solvers import Solution, certified_map, solve
 
 random = np.random.default_rng(0)
 X = random.uniform(-1, 1, size=(240, 2))
@@ -43,9 +43,9 @@ print(f"all of the cell: {low:.6f} to {high:.6f}")
 # %%
 # Left: the error on held-out points at the centre of every cell. Right: the number
 # of support vectors. Cells are small where the multipliers change most.
-def held_out_error(solution):
+def held_out_error(solution: Solution) -> float:
     """Return the share of held-out points on the wrong side."""
-    return np.mean(np.sign(solution.decision_function(X[held_out])) != y[held_out])
+    return float(np.mean(np.sign(solution.decision_function(X[held_out])) != y[held_out]))
 
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))

@@ -36,6 +36,8 @@ from narrow import as_a, present
 
 POINTS = 5
 """Random points of a map that are judged."""
+MAX_SOLVES = 1000
+"""Solves after which a map is unfinished; a right one needs a quarter of them."""
 TIGHT = 1e-9
 """Relative gap of the independent solutions."""
 ROUNDED = 1e-10
@@ -128,7 +130,7 @@ def _meet(one: Interval, other: Interval) -> bool:
 
 def judged(task: MapTask, at: At) -> Trial:
     """Return the complaints about the map of an instance."""
-    found = certified_map(task.problem, task.lambdas, task.gammas, task.eps)
+    found = certified_map(task.problem, task.lambdas, task.gammas, task.eps, MAX_SOLVES)
     name = f"{task.eps:g}"
     counts = Counter(
         {f"solves at {name}": found.solves, f"cells at {name}": len(found), f"maps at {name}": 1}

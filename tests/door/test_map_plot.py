@@ -20,7 +20,7 @@ def test_every_cell_is_drawn_with_its_own_score() -> None:
     (cells,) = axes.collections
     assert len(cells.get_paths()) == len(found)
     counts = [count_support_vectors(found.at(*cell.centre)) for cell in found.cells]
-    assert cells.get_array().tolist() == counts
+    assert np.asarray(cells.get_array()).tolist() == counts
     assert all(1 <= count <= 4 for count in counts)
     for cell, path in zip(found.cells, cells.get_paths(), strict=True):
         places = np.asarray(path.vertices)

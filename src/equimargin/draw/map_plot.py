@@ -25,7 +25,7 @@ def count_support_vectors(solution: Solution) -> float:
     solution : Solution
         Solution of a map.
     """
-    return float(np.count_nonzero(solution.problem.function(solution.point).beta))
+    return float(np.count_nonzero(np.asarray(solution.beta)))
 
 
 def draw_cells(

@@ -24,7 +24,7 @@ LAMBDAS, GAMMAS = (0.2, 4.0), (0.3, 1.5)
 
 @pytest.fixture(scope="module")
 def found() -> CertifiedMap:
-    return certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.02)
+    return certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.02, max_solves=200)
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_map_is_complete_with_few_solves(found: CertifiedMap) -> None:
 
 
 def test_smaller_gap_needs_more_solves(found: CertifiedMap) -> None:
-    rough = certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.1)
+    rough = certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.1, max_solves=200)
     assert rough.complete
     assert rough.solves < found.solves
 
