@@ -6,8 +6,9 @@ all of it (`formulations/bounds/cells.py`). The map is made in three steps.
 
 1. Solve the problems at the corners of the rectangle.
 2. Bound the gap of a cell by its corners. Up to `eps` the cell is finished.
-3. Halve another cell, on a logarithmic scale and in the direction with the larger gap,
-   and solve the problems at its two new corners, from the mean of their neighbours.
+3. Halve the cell with the largest gap, on a logarithmic scale and in the direction with
+   the larger gap, and solve the problems at its two new corners, from the mean of their
+   neighbours.
 
 Gaps decrease with the fourth power of the size of cells between the kinks of the
 multipliers, so that few problems are solved. Cells that touch share their corners.
@@ -25,6 +26,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -304,13 +307,17 @@ class _MapMaker:
             for C in costs:
                 start = self._corner(C, gamma, start, start)
                 corners.append(start)
-        stack, done = [self._cell(costs, gammas, tuple(corners))], list[MapCell]()
-        while stack:
-            cell = stack.pop()
+        # The cell with the largest gap is next; a number orders equal gaps.
+        numbers, done = count(), list[MapCell]()
+        whole = self._cell(costs, gammas, tuple(corners))
+        queue = [(-whole.gap, next(numbers), whole)]
+        while queue:
+            cell = heappop(queue)[2]
             if cell.gap <= self.eps or self._is_over() or not self._can_halve(cell):
                 done.append(cell)
             else:
-                stack += self._halves(cell)
+                for half in self._halves(cell):
+                    heappush(queue, (-half.gap, next(numbers), half))
         return done
 
     def _is_over(self) -> bool:
@@ -375,7 +382,7 @@ class _MapMaker:
         if gammas[1] > WIDEST_STRIP * gammas[0]:
             unknown = CellBound(np.inf, -np.inf, np.inf, 0.0, np.inf)
             return MapCell(costs, gammas, corners, unknown)
-        # Cells of one range of gamma follow each other, and share its kernels.
+        # Both halves of a range of costs share the kernels of their range of gamma.
         if self.strip is None or (self.strip.low, self.strip.high) != gammas:
             self.strip = GammaStrip(self.problem, *gammas)
         bound = cell_bound(self.strip, cost_slices(*costs, self.eps), corners)
