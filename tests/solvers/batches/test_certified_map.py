@@ -27,13 +27,6 @@ def found() -> CertifiedMap:
     return certified_map(PROBLEM, LAMBDAS, GAMMAS, 0.02, max_solves=200)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(campaign.KINDS)))
-def test_map_of_every_kind_holds(number: int) -> None:
-    task = campaign.drawn(At(5, 0, number))
-    assert not campaign.judged(task, At(5, 0, number)).said
-
-
 def test_cells_tile_the_rectangle(found: CertifiedMap) -> None:
     def area(lambdas: Any, gammas: Any) -> float:
         return math.log(lambdas[1] / lambdas[0]) * math.log(gammas[1] / gammas[0])
@@ -141,3 +134,10 @@ def test_pair_outside_the_map_gets_a_sentence(
 ) -> None:
     with pytest.raises(ValueError, match=r"must be from 0\.[23] to (4|1\.5)"):
         found.at(*pair)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(campaign.KINDS)))
+def test_map_of_every_kind_holds(number: int) -> None:
+    task = campaign.drawn(At(5, 0, number))
+    assert not campaign.judged(task, At(5, 0, number)).said
