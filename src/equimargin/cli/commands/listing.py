@@ -130,7 +130,7 @@ def atlas(  # prose-ok: param-section
 def _listing(subject: str) -> Iterator[tuple[str, str]]:
     from equimargin.formulations import FAMILIES, REGISTRY
 
-    # Imports are local to the subjects: only the tables of one are loaded.
+    # Imported per subject: only the tables of the requested one are loaded.
     if subject == "data":
         from equimargin.data import BUNDLED
 
@@ -202,7 +202,7 @@ def _page(id: str) -> str:
         name.lower(): name
         for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)
     }
-    # Names are found in any case; a bundled data set only has a sentence, below.
+    # Names are matched ignoring case; a bundled data set has no page.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -275,13 +275,13 @@ def _of_formulation(id: str) -> Iterator[str]:
 def _of_family(id: str) -> Iterator[str]:
     """Yield the page of a family.
 
-    It has the equation of the first formulation that is no control, all formulations,
-    the solvers, and the relations to other families.
+    The page has the equation of the first formulation that is no negative control, all
+    formulations, the solvers, and the relations to other families.
     """
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
-    # Controls last: the first entry states the problem of the family.
+    # Negative controls last: the first entry states the problem of the family.
     entries = sorted(
         (entry for entry in REGISTRY.values() if entry.family == id),
         key=lambda entry: entry.control,
@@ -341,7 +341,7 @@ def _data_of(id: str) -> Iterator[str]:
 
 
 def _of_solver(name: str) -> Iterator[str]:
-    """Yield the page of a solver: algorithm, families, role in "auto" and documentation."""
+    """Yield the page of a solver: algorithm, families, use by "auto" and documentation."""
     from inspect import getdoc, getmodule
 
     from equimargin.solvers import SOLVERS

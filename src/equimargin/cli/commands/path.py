@@ -140,7 +140,7 @@ def path(  # prose-ok: param-section
 
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
     or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
-    fold's path stopped early and the best lambda is the smallest one that it reached.
+    fold's path stopped early and the best lambda is the smallest that all folds reached.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
         from equimargin.formulations.numeric.arguments import optional_limit
@@ -213,7 +213,7 @@ def path(  # prose-ok: param-section
                         folds,
                         family=family,
                         epsilon=posing.epsilon,
-                        # No fold goes to a lambda that the path itself did not reach.
+                        # Folds end where the path of all rows ended.
                         lambda_min=max(lambda_min, float(computed.lambdas[-1])),
                         max_events=max_events,
                         time_limit=time_limit,
@@ -269,7 +269,7 @@ def path(  # prose-ok: param-section
 def _family(named: str | None, posing: ProblemFields) -> str | None:
     """Return the family that the options name, or None.
 
-    A classification without an intercept is a family of its own.
+    `--bias none` names a family, too.
     """
     if named is not None and posing.bias is not None:
         raise ValueError(
@@ -409,7 +409,7 @@ def _write(
 
 
 def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
-    """Write the certificate of a path if it is requested, and print its claim."""
+    """Write the certificate of a path if it is requested, and print what it proves."""
     if file is None:
         return
     from equimargin.proofs.certificates.path import path_certificate

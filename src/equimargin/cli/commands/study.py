@@ -184,7 +184,7 @@ def _show(
 
 
 def _follow(study: Study) -> None:
-    """Show the progress of a study, in a terminal until no process runs it or Ctrl-C comes."""
+    """Show the progress of a study; in a terminal until no process runs it, or Ctrl-C."""
     try:
         with _screen() as show:
             while show(study.progress()) and study.progress().holders and sys.stdout.isatty():
