@@ -34,7 +34,7 @@ class AnswerView:
     seconds: str
     """Solve time in seconds, in few digits; empty if nothing was solved."""
     figure: str
-    """Relative error as one power of ten; empty if the answer agrees or shows none."""
+    """Relative error in one digit; empty if the answer agrees or the error is not finite."""
     cells: tuple[Cell, ...]
     """Cells of the columns COLUMNS."""
 
@@ -112,7 +112,7 @@ class AnswerView:
 
 
 def _label(family: str, formulation: str | None) -> str:
-    """Return the name of a formulation within a family; a control is marked."""
+    """Return the name of a formulation within a family; a negative control is marked."""
     if formulation is None:
         return ""
     return formulation.removeprefix(f"{family}.") + (

@@ -74,7 +74,7 @@ def optimum(family: FamilyVerdict) -> str:
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:
-    """Return a sentence on labels and multipliers common to all optima; empty without any.
+    """Return a sentence on labels and multipliers that all optima share; empty if none.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
 
 
 def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
-    """Yield a sentence on refuted controls, and one on controls that were not refuted.
+    """Yield a sentence on refuted negative controls, and one on those not refuted.
 
     Parameters
     ----------

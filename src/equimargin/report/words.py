@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 PAGE_COLUMNS = 80
-"""Columns of the page if the width of the output is unknown."""
+"""Columns of the report if the width of the output is unknown."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Space without a line break."""
 MARKS = {

@@ -1,8 +1,8 @@
 """Answers of a plan: data x seeds x kernels x C x families x formulations and solvers.
 
 Each has a unique key, a digest of all that the answer depends on: the numbers of the
-data, not their file; the question, not the plan. So an existing answer is recognised if
-the plan changes, and changed data are other data.
+data, not their file; the request, not the plan. So an existing answer is recognised
+even if the plan has changed, and changed data get new answers.
 """
 
 from __future__ import annotations

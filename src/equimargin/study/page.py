@@ -81,7 +81,7 @@ def study_page(
     Parameters
     ----------
     about, versions : mapping of str to str
-        Name and plan of the study; versions that write the page.
+        Name and plan of the study; versions of the software that writes the page.
     progress : Progress
         Progress of the study.
     records : sequence of dict

@@ -45,7 +45,7 @@ MOST_KERNELS = 10_000
 EPSILON = 0.1
 """Default half width of a regression's tube, in the units of the target."""
 USUAL = ComparisonRequest(tol=1e-6)
-"""Default request of answers."""
+"""Default formulations, solvers, tolerance and time limit."""
 
 
 class PlanError(ValueError):

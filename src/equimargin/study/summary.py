@@ -27,7 +27,7 @@ OF_DATA = ("data", "digest", "task", "sample", "scale", "epsilon")
 DIGITS_SHOWN = 8
 """Number of hexadecimal digits of a digest that are displayed.
 
-Two data sets share them once in four thousand million times.
+Two different data sets share these digits with probability 2^-32.
 """
 
 

@@ -35,7 +35,7 @@ LEFT = 152.0
 
 
 def intervals(family: FamilyView, name: str) -> Picture | None:
-    """Return the picture of a family; None if neither side of its interval is finite.
+    """Return the picture of a family; None without an answer, a finite bound or a point.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def bar(
     y : float
         Vertical position, from the top.
     style : str, default "own"
-        Origin of the lower bound: own, derived or family.
+        Origin of the lower bound: own, derived from f of the answer, or the family's.
     title : str, default ""
         Text that a pointer shows.
     """

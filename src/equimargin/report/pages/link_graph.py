@@ -1,4 +1,4 @@
-"""Graph of the links: names of formulations, and links as arcs at their right.
+"""Graph of the links: names of formulations, and their relations as arcs at the right.
 
 A link has a line pattern, and a sign in its middle, by its kind. Overlapping arcs run
 in separate lanes, and none crosses a name.
@@ -194,7 +194,7 @@ def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
 
 
 def family_members(family: str) -> list[Formulation]:
-    """Return the formulations of a family, controls last.
+    """Return the formulations of a family, negative controls last.
 
     Parameters
     ----------
