@@ -22,7 +22,7 @@ OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threa
 The page has the complete provenance.
 """
 FEWEST = 5
-"""Minimum number of answers since the start for an estimate of the remaining time.
+"""Minimum, in answers since the start, for an estimate of the remaining time.
 
 The first answers of a process load libraries and compile functions.
 """

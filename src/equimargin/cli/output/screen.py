@@ -139,7 +139,7 @@ class Screen:
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
-        """Show that code is being compiled, which happens once, and for about how long."""
+        """Show that code is being compiled (once only), and for about how long."""
         if self._live is not None and self._found is not None:
             self._live.update(
                 self._at_work(

@@ -207,7 +207,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
 def _without_missing(
     columns: Columns, roles: Roles, missing: Missing | None
 ) -> tuple[Columns, NDArray[np.bool_] | None]:
-    """With "drop", return the rows without a missing entry and their mask; else all and None."""
+    """Return the rows without a missing entry and their mask; all and None unless "drop"."""
     if missing != "drop":
         return columns, None
     kept = np.ones(len(columns.numbers), dtype=np.bool_)

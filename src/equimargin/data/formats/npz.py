@@ -81,7 +81,7 @@ def read_npz(file: File, request: Request) -> Table:
 
 
 def _meant(request: Request, names: list[str]) -> Request:
-    """With `like`, drop requested roles that the archive lacks; request its weights.
+    """Drop requested roles that the archive lacks, with `like` only; request its weights.
 
     The column names of a table `like` do not apply to an archive, whose weights are
     never a feature.
