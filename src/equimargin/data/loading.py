@@ -199,8 +199,8 @@ def _request(
         known = (like.origin.best or "highest") if like is not None else how["best"]
         if how["best"] != known:
             raise DataError(
-                f"best is {how['best']!r}, and the {known} label is the best of the data "
-                f"that are joined; leave best out"
+                f"best is {how['best']!r}, and the {known} label is the best in the data that "
+                f"these rows extend; leave best out"
             )
     for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):

@@ -301,8 +301,8 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
     ):
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(
-            f"the validation points must be of shape {wanted}, as y and the training points "
-            f"are, not {points.shape}"
+            f"the validation points must be of shape {wanted}, with a row per entry of y and the "
+            f"columns of the training points, not {points.shape}"
         )
     check_columns(X, path.problem.feature_names)
     values_at = path.functions if isinstance(path, OneNormPath) else path.values
@@ -377,12 +377,12 @@ def _selected(curve: Curve) -> SelectionResult:
     )
     if chosen is None and runs:
         raise NothingToChoose(
-            f"{curve.metric} has no meaning at any lambda of the path: choose another "
-            f"metric, or other validation points"
+            f"{curve.metric} is undefined at every lambda of the path; choose another metric, or "
+            f"other validation points"
         )
     if chosen is None:
         raise NothingToChoose(
-            "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+            "the path is too short: the relative difference of its lambdas is below 1e-9"
         )
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
     return SelectionResult(

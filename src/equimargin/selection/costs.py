@@ -208,7 +208,7 @@ def cost_grid(
             rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[k])))
     if all(np.isnan(row.score) for row in rows):
         raise ValueError(
-            f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another "
+            f"cost_grid: {judge.name} is undefined at every kernel and cost; choose another "
             f"metric, kernels or costs"
         )
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)

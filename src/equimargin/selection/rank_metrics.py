@@ -66,7 +66,7 @@ class AnyRankMetric:
         self.places = np.full(len(y), -1.0)
         scored = self._of(y, y, query)
         if not scored.weight.sum() > 0:
-            raise ValueError(f"{name} has no meaning in any query of the validation points")
+            raise ValueError(f"{name} is undefined in every query of the validation points")
         self.members = [np.flatnonzero(query == q) for q in scored.query]
         self.number = np.unique(query, return_inverse=True)[1]
         self.total, self.weight = scored.total.copy(), scored.weight.copy()

@@ -183,7 +183,7 @@ class _RocFrontier:
         false = np.flatnonzero(self.most >= 0)
         if not len(false):
             raise NothingToChoose(
-                "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+                "the path is too short: the relative difference of its lambdas is below 1e-9"
             )
         corners: list[int] = []
         for k in false.tolist():

@@ -181,7 +181,7 @@ def load_rows(asked: AnswerSpec) -> Data:
         rows = loaded(asked.data)
         digest = digest_data(rows)
         if digest != asked.digest:
-            advice = "give the command again with --resume, which plans it anew"
+            advice = "repeat the command with --resume, which plans the study anew"
             raise ChangedData(
                 f"{asked.data.source} has changed since the study was planned; {advice}"
             )

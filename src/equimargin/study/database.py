@@ -534,8 +534,8 @@ class Database:
         for row in rows:
             if not (0 < row["process"] < LARGEST_PROCESS and _is_moment(row["since"])):
                 raise StudyError(
-                    f"{self.file} is damaged: process {row['process']} at work since "
-                    f"{format_value(row['since'])} cannot be"
+                    f"{self.file} is damaged: there cannot be a process {row['process']} running "
+                    f"since {format_value(row['since'])}"
                 )
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
@@ -640,12 +640,12 @@ class Database:
 SENTENCES = {
     "is full": "the disk is full; the answers that were written are kept: make room, and go "
     "on with --resume",
-    "readonly": "it cannot be written; let it be written, or name another file with --database",
-    "unable to open": "it cannot be opened or made; name a file in a folder that exists and "
+    "readonly": "it cannot be written; make it writable, or name another file with --database",
+    "unable to open": "it cannot be opened or created; name a file in a folder that exists and "
     "can be written (--database)",
     "not a database": "it is no database of a study; name another file with --database",
-    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those "
-    "before the damage",
+    "malformed": "it is damaged; SQLite's command .recover saves the answers from before the "
+    "damage",
     "disk I/O": "the disk cannot be read or written; the answers that were written are kept: "
     "mend the disk, and go on with --resume",
     "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and "

@@ -207,8 +207,8 @@ def make_problems_from_plan(
     built = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
     if built.given and (plan.scale or plan.sample is not None):
         raise ValueError(
-            "scale and sample do not go with a precomputed kernel: the Gram matrix is taken "
-            "as it is"
+            "scale and sample do not apply to a precomputed kernel, whose Gram matrix is used "
+            "unchanged; leave them out"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
     return make_problems_from_data(rows, C, built, epsilon)

@@ -245,7 +245,7 @@ def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
     if tables is None:
         return []
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise PlanError(f"{file}: {name} must be written [[{name}]], once for each")
+        raise PlanError(f"{file}: {name} must be written [[{name}]], one table for each")
     return tables
 
 

@@ -122,7 +122,7 @@ class Progress:
             return text
         if not self.holders:
             return f"{text}; no process is running"
-        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
+        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} running"
         return f"{text}; {running}" + (
             "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"
         )

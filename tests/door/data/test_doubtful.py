@@ -807,7 +807,7 @@ def test_path_lowest_best_has_metrics_of_relevances(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["path", str(path), "--best", "lowest", "--validate", str(worse), "--metric", "ndcg"]
     )
-    assert "as of labels above 3, the worst of rows.csv; choose another metric" in " ".join(
+    assert "as labels are above 3, the largest of rows.csv; choose another metric" in " ".join(
         result.output.split()
     )
 

@@ -73,7 +73,7 @@ def compare(  # prose-ok: param-section
         bool,
         flag(
             "--explain",
-            "Explain the terms and marks of the page, and exit.",
+            "Explain the terms and marks of the report, and exit.",
             OUTPUT,
             callback=_explain,
             is_eager=True,

@@ -141,13 +141,15 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         if not LOADED:
             yield (
                 "none",
-                "--plugin MODULE loads one, and so does a package that names it in its entry "
-                "points",
+                "--plugin MODULE loads one; those that installed packages name in their entry "
+                "points are loaded by themselves",
             )
         for plugin in LOADED.values():
             yield (
                 plugin.module,
-                f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin,
+                f"{plugin.origin}: not loaded, {plugin.failure}"
+                if plugin.failure
+                else plugin.origin,
             )
     elif subject == "kernels":
         from equimargin.formulations.kernels.registry import KERNELS
@@ -164,7 +166,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
             sources = "; ".join(map(str, entry.sources))
             yield (
                 entry.id,
-                sources + (" [control]" if entry.control else "") + _origin(entry.module),
+                sources + (" [negative control]" if entry.control else "") + _origin(entry.module),
             )
     elif subject == "solvers":
         from equimargin.solvers import BACKENDS, SOLVERS
@@ -251,10 +253,10 @@ def _of_formulation(id: str) -> Iterator[str]:
     entry = REGISTRY[id]
     yield f"{entry.id}   (family {entry.family})"
     if entry.control:
-        yield "A control: wrong on purpose or nonequivalent, it must disagree."
+        yield "A negative control: wrong on purpose or nonequivalent, so that it must disagree."
     latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
     statement = ["", entry.statement] if entry.statement else []
-    yield from (*statement, "", *latex, "Printed in")
+    yield from (*statement, "", *latex, "Published in")
     yield from (f"  {source}: {source.full}" for source in entry.sources)
     for link in links.of(id):
         other = link.b if link.a == id else link.a
@@ -291,7 +293,9 @@ def _of_family(id: str) -> Iterator[str]:
     yield from (id, *statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
-        control = "   [control: wrong on purpose, or nonequivalent]" if entry.control else ""
+        control = (
+            "   [negative control: wrong on purpose, or nonequivalent]" if entry.control else ""
+        )
         yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]

@@ -33,8 +33,8 @@ SEPARATING_EXAMPLES = 300
 RELATED_EXAMPLES = 25
 """Instances that `suggest` samples per pair; a family has many pairs."""
 A_PROBLEM = (
-    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy "
-    "problem"
+    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, a function from data to "
+    "a cvxpy problem"
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
@@ -63,8 +63,8 @@ def verify(  # prose-ok: param-section
         bool,
         flag(
             "--prove",
-            "Also write each as a theorem in a Coq file next to it, and check it by Coq if "
-            "it is installed.",
+            "Also write each certificate as a theorem in a Coq file next to it, which Coq checks "
+            "if it is installed.",
         ),
     ] = False,
 ) -> None:
@@ -119,7 +119,7 @@ def _asked_of_the_program(files: list[str]) -> int:
                     f"is wrong, please report it"
                 )
     accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
-    not_read = f", and does not read {unread}: {COVERED}" if unread else ""
+    not_read = f", and does not support {unread}: {COVERED}" if unread else ""
     typer.echo(
         f"Checked by checker.py, and by the proved checker, which accepts {accepted} of "
         f"{len(files)}{not_read}."
@@ -436,7 +436,8 @@ def refute(  # prose-ok: param-section
     b: Annotated[
         str | None,
         typer.Argument(
-            metavar="[B]", help="The other problem; by default the definition of A's family."
+            metavar="[B]",
+            help="The other problem; by default the first formulation of A's family.",
         ),
     ] = None,
     data: StrategyOption = None,

@@ -106,7 +106,7 @@ def shrink(  # prose-ok: param-section
             with printed_apart():
                 reduced = _first(problems, request, slow, total_time, plugins)
         if reduced is None:
-            typer.echo("There is no finding: no answer disagrees, fails or is slow.")
+            typer.echo("There is no failing case: no answer disagrees, fails or is slow.")
             exit_with(0)
         small, summary = reduced
         typer.echo(f"{small.finding}: {summary}\n\n{small.python}")
@@ -189,7 +189,7 @@ def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem
     brought_ones = match_families(patterns)
     if not (ids or brought_ones):
         known = f"{', '.join(CANONICAL)}, {list_family_names()}"
-        raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")
+        raise ValueError(f"a seed samples instances of a family; name one of {known} (--family ID)")
     for number in range(examples):
         yield from (draw_problem(id, seed, number) for id in ids)
         yield from (family(drawn(family, seed + number)) for family in brought_ones)

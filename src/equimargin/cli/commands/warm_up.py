@@ -52,6 +52,6 @@ def warm_up() -> None:
             else "kept nowhere, as no folder for them can be written"
         )
         typer.echo(
-            f"kernels compiled or found in {measure_compile_seconds():.1f} of "
+            f"functions compiled or loaded in {measure_compile_seconds():.1f} of "
             f"{time.perf_counter() - started:.1f} s, {kept}"
         )

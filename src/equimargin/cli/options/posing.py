@@ -25,7 +25,7 @@ TASKS = ("classification", "regression", "ranking")
 """Tasks that have kernels and costs; `compare` also accepts ordinal regression."""
 BIAS_ELSEWHERE = {
     "regression": "a regression has a free bias",
-    "ranking": "a ranking has no bias, because one cancels in every pair",
+    "ranking": "a ranking has no bias, because a bias cancels in every pair",
     "ordinal": "an ordinal regression has thresholds in place of a bias",
 }
 """Message for each task without a choice of the intercept."""

@@ -52,7 +52,7 @@ def check_writable(*paths: Path | None) -> None:
     files = [path.resolve() for path in named]
     for file in files:
         if files.count(file) > 1:
-            raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
+            raise ValueError(f"{file.name} is named for two outputs; name a file for each")
 
 
 def _open_once(path: Path) -> None:

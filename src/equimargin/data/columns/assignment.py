@@ -164,8 +164,8 @@ def _ids(columns: Columns, at: int) -> tuple[str, ...]:
         if first.setdefault(name, row) != row:
             before = f"{columns.unit} {columns.numbers[first[name]]}"
             raise DataError(
-                f"{columns.place(row, at)}: the id {shown(name)} is that of {before} "
-                f"already; make every id another"
+                f"{columns.place(row, at)}: {before} has the id {shown(name)}, too; give every "
+                f"row a different id"
             )
     return tuple(first)
 

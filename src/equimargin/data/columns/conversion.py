@@ -95,8 +95,8 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             return np.array(entries)
         if words:
             remedy = (
-                f"of labels a classification takes two, and these are {len(levels)}: supply "
-                f"rows of two of them, or"
+                f"a classification has two labels, and these are {len(levels)}: supply rows "
+                f"with two of them, or"
             )
     y = _floats(
         columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"

@@ -213,8 +213,8 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
     separator = SEPARATORS.get(sep, sep)
     if len(separator) != 1 or separator in '\r\n"+-' or separator.isalnum() or separator == decimal:
         raise DataError(
-            f"{where}: {sep!r} cannot separate fields; give one character that stands in no "
-            f"number, tab or whitespace"
+            f"{where}: {sep!r} cannot separate fields; give tab, whitespace or one character that "
+            f"occurs in no number"
         )
     return separator
 
