@@ -15,7 +15,7 @@ from equimargin.report.cell import Cell
 from equimargin.report.words import MARKS, NO_BREAK
 from equimargin.solvers import Status
 
-COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
+COLUMNS = ("formulation", "source", "solver", "value", "width", "agreement", "compile s", "solve s")
 """Columns of the table of all answers."""
 WORDS = ("family", "verdict", "fastest", "formulation", "source", "solver", "agreement")
 """Text columns of any table; all others have figures."""

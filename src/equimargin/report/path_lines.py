@@ -112,9 +112,9 @@ def between_breakpoints(path: AnyPath) -> str:
     """
     still = isinstance(path, OneNormPath)
     return (
-        "f stays as it is between two breakpoints."
+        "f is constant between two breakpoints."
         if still
-        else "Between two breakpoints lambda f is a straight line of lambda."
+        else "Between two breakpoints lambda f is linear in lambda."
     )
 
 

@@ -70,7 +70,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     ]
     verbs = {Agreement.INACCURATE: "is inaccurate"}
     legend = [
-        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"claim of an answer that {verbs.get(kind, kind)}")
+        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"value of an answer that {verbs.get(kind, kind)}")
         for kind in present
     ]
     description = "; ".join(
@@ -79,7 +79,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     )
     return Picture(
         f"{name}-intervals",
-        f"Proven intervals and claims of {family.id}",
+        f"Proven intervals and reported values of {family.id}",
         description,
         bottom + 34,
         elements,
@@ -171,7 +171,7 @@ def _answer(
     """Yield the row of an answer: name, bar and reported value."""
     j, name = answer.judgement, _name(answer)
     title = (
-        f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims "
+        f"{name}: proves the optimum in [{j.lower:.12g}, {j.upper:.12g}], reports "
         f"{j.evidence.value:.12g}, {j.agreement}"
     )
     yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", title)

@@ -49,9 +49,11 @@ class Kind(NamedTuple):
 
 KINDS = {
     "equivalence": Kind("=", "equal optima, with maps of optimal points", "#3a7fc0", ""),
-    "strong equivalence": Kind("≡", "every feasible point keeps its value", "#2b955a", "12 2"),
+    "strong equivalence": Kind(
+        "≡", "equal values, with maps of feasible points", "#2b955a", "12 2"
+    ),
     "rescaling": Kind("∝", "the same problem on another scale", "#9468c4", "8 3 2 3"),
-    "relaxation": Kind("≤", "the one optimum bounds the other", "#b07d2b", "5 4"),
+    "relaxation": Kind("≤", "one optimum bounds the other", "#b07d2b", "5 4"),
     "not equivalent": Kind("≠", "optima differ on a counterexample", "#d6494e", "1.5 3"),
 }
 """Style of each kind of link."""
@@ -75,9 +77,9 @@ LETTERS = 32
 LANE = 14.0
 """Maximum distance of two lanes of arcs, in picture units."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol after a formulation is the "
-    "gravest agreement of its answers. "
-    "One in italics is a control, which is wrong on purpose or nonequivalent."
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation shows the "
+    "worst agreement of its answers. A name in italics is a negative control, a formulation "
+    "that is wrong on purpose or nonequivalent."
 )
 """Explanation of the graph of a comparison."""
 SEVERITY = (
