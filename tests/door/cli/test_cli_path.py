@@ -523,7 +523,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--validate", "-3"], ["folds must be a whole number"]),
         (["xor", "--validate", "2.5"], ["folds must be a whole number"]),
         (["xor", "--validate", "inf"], ["folds must be a whole number"]),
-        (["xor", "--validate", "1"], ["2 folds or more"]),
+        (["xor", "--validate", "1"], ["at least 2; put"]),
         (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),
         (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),

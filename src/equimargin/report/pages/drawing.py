@@ -1,8 +1,8 @@
 """Pictures of a page as lists of SVG elements, which the template escapes.
 
 A picture is PICTURE_WIDTH units wide, and scaled to the width of its place on the page;
-on a telephone a unit is about a pixel. Colours that differ come with shapes or line
-patterns that differ.
+on a telephone a unit is about a pixel. Shapes, line patterns or labels distinguish what
+colours distinguish.
 """
 
 from __future__ import annotations
