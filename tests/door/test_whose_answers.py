@@ -309,7 +309,7 @@ def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdi
     # The optimal bias is 0 here, penalised or not.
     assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
-    assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
+    assert "Wrong on purpose, and disagrees as expected: dual.as_printed (control)" in page
     assert "Wrong on purpose, and not refuted by these data: svm.penalized.primal (control)" in page
     assert (found.exit_code, found.agree) == (0, True)
     assert {

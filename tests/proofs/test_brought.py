@@ -600,7 +600,7 @@ def test_compare_where_roundings_explain_that_optima_differ_says_so_beside_the_m
         j for j in found.families[0].judgements if j.evidence.run.formulation == "test.own.thirds"
     )
     assert judged.agreement is Agreement.AGREES
-    assert "thirds is not equal to the last digit: its exact optimum differs from" in " ".join(
+    assert "thirds is not exactly equivalent: its exact optimum differs from" in " ".join(
         str(found).split()
     )
 

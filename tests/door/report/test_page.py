@@ -365,7 +365,7 @@ def test_reading_of_numbers_is_printed_once_with_all_its_families(
     ]
     output = " ".join(RUN.invoke(app, chosen).output.split())
     assert output.count("within 4 units in the last place of a simple fraction") == 1
-    assert "Read: in ord.explicit a float within 4 units" in output
+    assert "Interpretation: in ord.explicit a float within 4 units" in output
 
 
 def test_wide_tables_say_what_was_left_out() -> None:
