@@ -165,11 +165,11 @@ def _range(optima: Program, j: int, clock: Clock) -> Range:
 
 def _least(optima: Program, j: int, sign: int, clock: Clock) -> Fraction | None:
     """Return the minimum of sign x_j over a nonempty polyhedron; None if it is unbounded."""
-    clock.ask("an end of an unknown")
+    clock.ask("the range of a variable")
     objective = tuple(Fraction(sign if i == j else 0) for i in range(optima.n))
     outcome: Outcome = program_optimum(replace(optima, q=objective), clock.left)
     if isinstance(outcome, Unbounded):
         return None
     if not isinstance(outcome, Optimum):
-        raise ValueError(f"an end of an unknown was not found: {outcome.reason}")
+        raise ValueError(f"the range of a variable was not found: {outcome.reason}")
     return outcome.value

@@ -195,7 +195,7 @@ def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
 def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
     if len(box) != program.n:
         raise ValueError(
-            f"the box has {len(box)} numbers, and the program {program.n} unknowns: give "
+            f"the box has {len(box)} numbers, and the program {program.n} variables: give "
             f"one r_j with |x_j| <= r_j for each"
         )
     radii = tuple(read(r) for r in box)

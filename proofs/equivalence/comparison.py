@@ -141,7 +141,7 @@ def _unsought(stated: StatedProgram) -> str:
     if stated.affine is None:
         return "a value map is not affine, or rounds"
     return (
-        f"a program has more than {LARGEST} unknowns and rows"
+        f"a program has more than {LARGEST} variables and rows"
         if sum(stated.form.shape) > LARGEST
         else ""
     )

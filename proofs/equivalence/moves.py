@@ -40,7 +40,7 @@ class Elimination:
         """
         row = form.E[self.equation]
         pivot = divisor(row[self.unknown])
-        _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
+        _require(pivot != 0, f"variable {self.unknown} is not in equation {self.equation}")
         a, c = row / -pivot, form.e[[self.equation]] / pivot
         a[self.unknown] = a[self.unknown] * 0
         return form.substituted(self.unknown, a, c).without_equation(self.equation)
@@ -64,14 +64,15 @@ class PartialMinimization:
             Form before the step.
         """
         k = self.unknown
-        _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
+        _require(form.in_rows(k) == 0, f"variable {k} is in a row")
         curvature = divisor(form.H[k, k])
         if curvature == 0:
             _require(
-                not form.in_objective(k), f"the objective has no least value over unknown {k} alone"
+                not form.in_objective(k),
+                f"the objective has no least value over variable {k} alone",
             )
             return form.without(k)
-        _require(positive(curvature), f"the objective is not convex in unknown {k}")
+        _require(positive(curvature), f"the objective is not convex in variable {k}")
         a = form.H[k] / -curvature
         a[k] = a[k] * 0
         return form.substituted(k, a, form.g[[k]] / -curvature)
@@ -102,13 +103,13 @@ class DominatedColumn:
         at_zero = (
             form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
         )
-        _require(at_zero, f"unknown {k} has another row than x >= 0")
+        _require(at_zero, f"variable {k} has another row than x >= 0")
         steep = [j for j in range(form.n) if j != k and form.H[k, j] != 0]
         rising = nonnegative(form.g[k]) and nonnegative(form.H[k, k])
         rising = rising and all(
             nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep
         )
-        _require(rising, f"the objective may decrease in unknown {k}")
+        _require(rising, f"the objective may decrease in variable {k}")
         return form.without(k).without_inequalities(*rows)
 
 
@@ -137,11 +138,11 @@ class ForcingConstraint:
         one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
         _require(
             used and one_sign and form.e[self.equation] == 0,
-            f"equation {self.equation} forces no unknown to 0",
+            f"equation {self.equation} forces no variable to 0",
         )
         _require(
             all(_at_least_zero(form, k) for k in used),
-            f"equation {self.equation} has an unknown that may be below 0",
+            f"equation {self.equation} has a variable that may be below 0",
         )
         rest = form.without_equation(self.equation)
         for k in reversed(used):
@@ -172,15 +173,15 @@ class Projection:
             Form before the step.
         """
         k, ends = self.unknown, form.F[:, self.unknown]
-        _require(not (form.E[:, k] != 0).any(), f"unknown {k} is in an equation")
-        _require(not form.in_objective(k), f"the objective depends on unknown {k}")
+        _require(not (form.E[:, k] != 0).any(), f"variable {k} is in an equation")
+        _require(not form.in_objective(k), f"the objective depends on variable {k}")
         used = np.flatnonzero(ends != 0).tolist()
         upper, lower = (
             [r for r in used if positive(ends[r])],
             [r for r in used if positive(-ends[r])],
         )
         _require(
-            len(upper) + len(lower) == len(used), f"an inequality has no known sign at unknown {k}"
+            len(upper) + len(lower) == len(used), f"an inequality has no known sign at variable {k}"
         )
         pairs = [(r, q) for r in upper for q in lower]
         F = [form.F[r] / divisor(ends[r]) - form.F[q] / divisor(ends[q]) for r, q in pairs]

@@ -52,7 +52,7 @@ class Reason:
         """Kind of the proof as a sentence, without numbers."""
         dual = (_is_dual(self.first), _is_dual(self.second))
         if not self.renaming.order and not self.renaming.rows:
-            return "Closed form: no constraint is left, and every unknown is minimised out"
+            return "Closed form: no constraint is left, and every variable is minimised out"
         return {
             (False, False): "The two are one program",
             (True, True): "Their Lagrangian duals are one program",
@@ -64,10 +64,10 @@ class Reason:
         """Return the kind of the proof, with its renaming, scales and value maps."""
         details = []
         if list(self.renaming.order) != list(range(len(self.renaming.order))):
-            details.append("unknowns are renamed")
+            details.append("variables are renamed")
         scales = sorted({abs(s) for s in self.renaming.scales})
         if any(s != 1 for s in scales):
-            details.append(f"unknowns are scaled by {_some(scales)}")
+            details.append(f"variables are scaled by {_some(scales)}")
         for name, steps in (("A", self.first), ("B", self.second)):
             details += [
                 f"the objective of {name} is {_valued(step)}"

@@ -224,7 +224,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         posed = _posed(entry, data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
-            raise RefusalError(f"{statement} is not stated there: {refusal}")
+            raise RefusalError(f"{statement} cannot be declared for these data: {refusal}")
     try:
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
@@ -251,7 +251,7 @@ def _posed(entry: Formulation, data: Any) -> AnyProblem:
         try:
             moved: AnyProblem = family.with_data_of(data)
         except ValueError as reason:
-            raise RefusalError(f"{entry.id} is not stated there: {reason}") from None
+            raise RefusalError(f"{entry.id} cannot be declared for these data: {reason}") from None
         return moved
     posed: AnyProblem = data if isinstance(data, AnyProblem) else family(data)
     return posed

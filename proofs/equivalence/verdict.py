@@ -201,8 +201,8 @@ def scope(
         )
     if left_out:
         sentences.append(
-            f"On {instances_counted(left_out)} more one of the two is not stated: the "
-            f"verdict is on the data that both take."
+            f"On {instances_counted(left_out)} more, one of the two cannot be declared: "
+            f"the verdict covers only data for which both can."
         )
     return sentences
 

@@ -120,7 +120,7 @@ class Judgement:
             return own_reason
         # Only the first cause that applies is named; the causes are ordered by strength.
         if self.explained is not None:
-            sources = "of its own numbers and of those of the definition"
+            sources = "of its own numbers and of those of the first formulation"
             return (
                 f"{own_reason}; it is off by {self.off:.1e}, and roundings {sources} explain "
                 f"up to {self.explained:.1e}: that proves no error"
@@ -195,7 +195,7 @@ class FamilyVerdict:
         stands = (
             [
                 "The interval is proven all the same; the verdict needs an answer of the other "
-                "kind that agrees."
+                "kind (declaration or specialised solver) that agrees."
             ]
             if bounded
             else []
@@ -625,7 +625,9 @@ def _verdict(
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
         names = ", ".join(dict.fromkeys(filter(None, unequal)))
-        difference = f"the proven optimum of {names} differs from the definition's"
+        difference = (
+            f"the proven optimum of {names} differs from that of the family's first formulation"
+        )
         return Verdict.UNDECIDED, f"not equal, although within the tolerance: {difference}"
     declared = _Side(
         "declaration",
@@ -652,9 +654,7 @@ def _verdict(
         )
     alone = len(witnesses) == 1 and declared.agreeing + solved.agreeing >= 2
     one = (
-        f"; {min(witnesses)} computed every answer that agrees: that is one witness"
-        if alone
-        else ""
+        f"; {min(witnesses)} computed every answer that agrees: that is one source" if alone else ""
     )
     return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}{one}"
 
@@ -712,9 +712,9 @@ class _Side:
         if self.impossible:
             return self.impossible
         if self.judgements:
-            return f"every {self.kind} that was asked for was skipped"
+            return f"every {self.kind} that was requested was skipped"
         return (
-            "only controls were asked for, which decide nothing"
+            "only negative controls were requested, which decide nothing"
             if self.asked
-            else f"no {self.kind} was asked for"
+            else f"no {self.kind} was requested"
         )

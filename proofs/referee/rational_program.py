@@ -83,8 +83,8 @@ class RationalProgram(Bounds):
         if point.difference:
             run = replace(
                 run,
-                reason=f"{run.reason}; not equal: its exact optimum differs from the definition's "
-                f"by {point.difference:.1e}",
+                reason=f"{run.reason}; not equal: its exact optimum differs from that of the "
+                f"family's first formulation by {point.difference:.1e}",
             )
         claim = self._claim(answer)
         if claim is None:
