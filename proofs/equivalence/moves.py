@@ -211,7 +211,7 @@ class EmptyRow:
 
 @dataclass(frozen=True)
 class RedundantConstraint:
-    """Removal of an inequality that has no variables, or that another inequality implies.
+    """Removal of an inequality without variables, or implied by another inequality.
 
     `times` > 0 is the multiple of the inequality `by` that implies it.
     """

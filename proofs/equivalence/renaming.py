@@ -1,7 +1,7 @@
 """Search for a renaming with scales, x_j = s_j z_k, that maps one form to another.
 
 It is found by colour refinement and backtracking, and then verified. The colour of a
-variable or of a row is made of properties that do not depend on order and scale, and is
+variable or of a row consists of properties independent of order and scale, and is
 refined until it distinguishes no more of them. With L_j, the square of a length that
 scales with the variable, such as the distance between its bounds or 1 / sqrt(H_jj),
 these numbers do not depend on the scale:

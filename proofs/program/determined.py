@@ -204,8 +204,8 @@ def _least_terms(
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    # The variables are w / reach, with bounds -1 and 1. Rows and objective are divided by
-    # their largest entries, and the multipliers are scaled back.
+    # The variables are w / reach, with bounds -1 and 1. The largest entries of rows and
+    # objective are scaled to 1, and the multipliers are scaled back.
     ways = floats([a * b for a, b in zip(q, reach, strict=True)])
     entries = [(i, j, v * reach[j]) for i, row in enumerate(A.rows) for j, v in row.items()]
     units = [

@@ -2,7 +2,7 @@
 
 The interval contains the optimum and is computed in float64 with bounded rounding. A
 missing part of an answer's point, f or alpha, is derived once from the other part, and
-this completed point is used wherever both parts are needed.
+this completed point is used where both parts are needed.
 """
 
 from __future__ import annotations
