@@ -341,7 +341,7 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     found = compare(problem, solvers=["HIGHS", "linear_program", "column_generation"]).families[0]
     assert found.count(Agreement.AGREES) >= 3
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason.endswith("HIGHS computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("HIGHS computed every answer that agrees: that is one source")
     assert (
         compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict
         is Verdict.AGREE
@@ -362,7 +362,7 @@ def test_solvers_around_one_solver_are_one_witness() -> None:
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
     assert found.count(Agreement.AGREES) == 3
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason.endswith("smo computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("smo computed every answer that agrees: that is one source")
 
 
 def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:

@@ -211,11 +211,11 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         return "This is an error of the project: please report it with the data."
     if any(answer.judgement.unequal for answer in counted):
         return ""
-    if "one witness" in family.reason:
+    if "one source" in family.reason:
         return "Add a backend or a solver with different code."
     if "not positive semidefinite" in family.reason:
         return "Use another kernel."
-    if re.search("was asked for|were asked for|was skipped", family.reason):
+    if re.search("was requested|were requested|was skipped", family.reason):
         return "Request more answers: leave out --solver and --formulation, or add to them."
     # A reason that begins with "stopped" names its own remedy.
     runs = [

@@ -104,16 +104,16 @@ def test_one_declaration_alone_is_undecided() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
+        (["--solver", "smo"], "no declaration was requested; one specialised solver agrees"),
         (
             ["--solver", "smo", "--solver", "huber"],
-            "no declaration was asked for; 2 specialised solvers agree",
+            "no declaration was requested; 2 specialised solvers agree",
         ),
         # A third solver may wait for the compilation of its code.
-        (["--formulation", "svm.l2.*"], "no declaration was asked for; "),
+        (["--formulation", "svm.l2.*"], "no declaration was requested; "),
         (
             ["--solver", "SCS", "--formulation", "svm.soft.dual"],
-            "one declaration agrees; no specialised solver was asked for",
+            "one declaration agrees; no specialised solver was requested",
         ),
     ],
 )
