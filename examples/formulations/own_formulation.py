@@ -4,7 +4,7 @@
 The soft-margin SVM without constraints, checked against the printed ones.
 
 Run it: ``python examples/formulations/own_formulation.py``.
-A wrong letter anywhere (try C / 2, or + b) raises an error that names the fault.
+A misprint anywhere (try C / 2, or + b) raises an error that names the fault.
 """
 
 import cvxpy as cp

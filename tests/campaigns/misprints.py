@@ -1,7 +1,7 @@
 """Every sign, factor, number, symbol, function and constraint, changed one at a time.
 
-    python -m campaigns wrong_letters                 all declarations of the documents
-    python -m campaigns wrong_letters svm.soft rvm    those whose ids contain one of these
+    python -m campaigns misprints                 all declarations of the documents
+    python -m campaigns misprints svm.soft rvm    those whose ids contain one of these
 
 The changes are in the published problems. A declaration is the only place of its
 equation, so that its file alone cannot reveal a misprint. The other formulations of its
