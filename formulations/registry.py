@@ -12,9 +12,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Values by name, in the order of their registration.
-
-    Each is registered by the import of a module.
+    """Values by name, in the order of their registration by imported modules.
 
     Parameters
     ----------
@@ -97,9 +95,7 @@ class Registry(Mapping[str, T]):
         self._values[name], self._modules[name] = value, module
 
     def suggestion(self, name: str) -> str:
-        """Return a question that suggests known names close to an unknown one.
-
-        It is empty if no name is close.
+        """Return a question that suggests names close to an unknown one; "" without any.
 
         Parameters
         ----------

@@ -97,7 +97,7 @@ def _dual_pair(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
 def _same_function(
     a: str, b: str, statement: str, theorem: str, *sources: Source
 ) -> StrongEquivalence:
-    """Return the relation of two forms of one function."""
+    """Return the relation of two formulations whose variables give one f."""
     spanned = b.endswith("beta")
     return StrongEquivalence(
         a=a,
