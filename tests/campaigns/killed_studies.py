@@ -56,7 +56,7 @@ ABOUT_AN_ANSWER = 0.02
 An answer takes less, so that a kill may fall at any moment of it.
 """
 LONGEST = 300.0
-"""Seconds after which a study that does not begin or end counts as hanging."""
+"""Time limit of a study to begin or to end, in seconds; beyond it the study hangs."""
 EXECUTORS = {
     "process": (),
     "joblib-worker": ("--executor", "joblib", "--jobs", "2"),

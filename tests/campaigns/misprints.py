@@ -124,7 +124,7 @@ def judged(entry: Formulation, at: object) -> Trial:
 
 
 def problems(entry: Formulation) -> list[Problem]:
-    """Return small problems that a formulation can declare, weighted where possible."""
+    """Return small problems for a formulation, weighted if it supports weights."""
     found: list[Problem] = []
     for levels in (3, 2):
         kernels = enumerate((rbf(0.5), linear(), rbf(0.2)))

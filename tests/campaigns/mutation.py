@@ -1,4 +1,4 @@
-"""Random mutants of the sources that proofs rely on; the tests must detect them.
+"""Random mutants of sources on which proofs rely; the tests must detect them.
 
     python -m campaigns mutation --seed 1 --sample 25 checker referee
 

@@ -33,7 +33,7 @@ from equimargin.solvers.exact.sensitivity import (
 )
 
 LARGEST = 10
-"""Maximum number of points of an instance: each difference needs a new optimum."""
+"""Size of the largest instance, in points: each difference needs a new optimum."""
 
 
 def instance(family: str, number: Sequence[int]) -> MarginProblem | None:

@@ -29,9 +29,9 @@ These events unpickle objects, load libraries, start programs or open connection
 LONGEST_SENTENCE = 2_000
 """Maximum length of an error message in characters, without names from the file."""
 QUOTED = 5
-"""Maximum characters of a message for one character of the file.
+"""Factor by which quoting may lengthen a text of the file in a message.
 
-A quotation mark in a quoted shell word takes as many.
+A quotation mark in a quoted shell word takes five characters.
 """
 
 _seen: list[str] | None = None
