@@ -271,8 +271,8 @@ def tables(asked: Namespace) -> Iterator[Table]:
             f"{work}: "
             + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items())
         )
-    # The figures are stored before. On a loaded machine the command ends here, without
-    # a page.
+    # The figures are stored before; on a loaded machine the command ends here with no
+    # page.
     refuse_load(
         sum(one["s"] for one in found),
         sum(one["wall"] for one in found),

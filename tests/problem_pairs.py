@@ -177,9 +177,10 @@ def lasso_bounded(d: Any) -> Any:
 
 
 def lasso_bounded_at_its_norm(d: Any) -> Any:
-    """Return min loss + weight |w*|_1 s.t. |w|_1 <= |w*|_1, with an optimal w* of the lasso.
+    """Return the lasso with |w|_1 <= |w*|_1 as a constraint, w* an optimum of the lasso.
 
-    The two optima are equal by Lagrange duality, which no renaming of variables shows.
+    `weight` |w*|_1 is added to its optimum. The two optima are equal by Lagrange
+    duality, which no renaming of variables shows.
     """
     program = compile_program(lasso(d), "fractions")
     found = program_optimum(program)
