@@ -32,8 +32,8 @@ for C in (0.0625, 0.125, 1.0):
 # %%
 # A program for a framework of automatic differentiation makes projected gradient steps
 # on the dual, with min(v, C) in every step. The framework applies the chain rule. At a
-# tie, v = C, min has no derivative: `jax.numpy.minimum` and `torch.minimum` use 1/2 for
-# both arguments, `torch.clamp` uses 1 for v, and `where(v < C, v, C)` uses 1 for C.
+# tie, v = C, min has no derivative. For v `jax.numpy.minimum` and `torch.minimum` use
+# 1/2, `torch.clamp` uses 1, and `where(v < C, v, C)` uses 0; the rest is for C.
 H = y[:, None] * kernel.block(X, X) * y
 TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v < C, v, C)": 0.0}
 
