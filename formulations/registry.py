@@ -33,7 +33,9 @@ class Registry(Mapping[str, T]):
         if value is None:
             import_module(self._modules[name])
             value = self._values[name]
-        assert value is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
+        assert value is not None, (
+            f"importing {self._modules[name]} registers no {self.kind} {name!r}"
+        )
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -89,8 +91,8 @@ class Registry(Mapping[str, T]):
         """
         if self._modules.get(name, module) != module:
             raise ValueError(
-                f"a {self.kind} {name!r} is entered already, by {self._modules[name]}; take "
-                f"another name"
+                f"a {self.kind} {name!r} is registered already, by {self._modules[name]}; "
+                f"take another name"
             )
         self._values[name], self._modules[name] = value, module
 

@@ -187,9 +187,8 @@ class Declaration:
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
             raise ValueError(
-                f"only the cost may change after a declaration, and the parameters changed are "
-                f"{', '.join(changed)}: "
-                "declare the changed problem anew"
+                f"only the cost may change after a declaration, not the parameters "
+                f"{', '.join(changed)}; declare the changed problem anew"
             )
         if name == HARD_AT_0:
             condition, least = "a finite number, at least 0", 0.0

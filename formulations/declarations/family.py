@@ -198,7 +198,9 @@ class Family(Generic[P]):
             If the family takes other data.
         """
         if self.constructor is None:
-            raise ValueError(f"{self.id} has no canonical problems, and takes its data alone")
+            raise ValueError(
+                f"{self.id} has no canonical problems, and cannot take data of another problem"
+            )
         assert isinstance(problem, MarginProblem | OneNormProblem)
         _, given = read_arguments(problem)
         fixed = {"loss", "bias", "delta", *self.settings}
@@ -280,8 +282,8 @@ class Family(Generic[P]):
             if FAMILIES.get(self.id) is not self:
                 if control:
                     raise ValueError(
-                        f"{id!r} is the first formulation of its family, and so its "
-                        f"definition, which cannot be a control"
+                        f"{id!r} is the first formulation of its family, which defines the "
+                        f"optimum and cannot be a negative control"
                     )
                 self._enter(stated.__module__)
             if id in REGISTRY:
