@@ -879,7 +879,7 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'recovers'"):
         own.formulation("new", recovers=lambda v, d: v)  # type: ignore[call-arg]
     empty = Family("test.empty")
-    with pytest.raises(ValueError, match=r"cannot be a control"):
+    with pytest.raises(ValueError, match=r"cannot be a negative control"):
         empty.formulation("first", control=True)(lambda d: d)
     with pytest.raises(LookupError, match=r"the family test.empty has no formulation"):
         optimum(empty({}))
