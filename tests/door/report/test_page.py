@@ -456,10 +456,19 @@ def test_a_slow_backend_is_stopped_once_the_optimum_is_proven(
 
     No backend reaches the last accuracy.
 
-    CLARABEL answers before them: the verdict depends on a first declaration, which is
-    not stopped.
+    CLARABEL solves the first formulation, as the verdict depends on a first
+    declaration, which is not stopped. It solves no other: a stopped backend does not
+    run on what another has solved.
     """
     problem = pairs_of_80_rows()
+    solved: Any = solve_declaration
+
+    def solve_first(declared: Declaration, name: str, *limits: float, **total: float) -> Answer:
+        found: Answer = solved(declared, name, *limits, **total)
+        late = name == "CLARABEL" and declared.id != "rank.l1.dual"
+        return replace(found, status=Status.TIME_LIMIT, reading=None) if late else found
+
+    monkeypatch.setattr("equimargin.comparison.job.solve_declaration", solve_first)
     forms = ["rank.l1.dual", "rank.lambda.primal", "rank.path"]
     asked: dict[str, Any] = {
         "formulations": forms,
