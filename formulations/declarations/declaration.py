@@ -186,9 +186,10 @@ class Declaration:
             return declared
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
+            others = [other for other in changed if other not in COSTS] or changed
             raise ValueError(
                 f"only the cost may change after a declaration, not the parameters "
-                f"{', '.join(changed)}; declare the changed problem anew"
+                f"{', '.join(others)}; declare the changed problem anew"
             )
         if name == HARD_AT_0:
             condition, least = "a finite number, at least 0", 0.0

@@ -446,7 +446,7 @@ def test_a_changed_parameter_that_is_no_cost_is_refused() -> None:
     d.parameters["C"].value *= 2
     with pytest.raises(
         ValueError,
-        match=r"not the parameters C, offsets; declare the changed problem anew$",
+        match=r"not the parameters offsets; declare the changed problem anew$",
     ):
         _ = d.canonical
 
