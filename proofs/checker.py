@@ -160,7 +160,7 @@ A bad value can only reject certificates.
 # -------------------------------------------------------------------------------------
 
 
-class Family(NamedTuple):
+class FamilyProperties(NamedTuple):
     """Properties of a family of problems.
 
     Parameters
@@ -191,23 +191,23 @@ class Family(NamedTuple):
         return self.unknowns != "function"
 
 
-FAMILY_OF_NAME: dict[str, Family] = {
-    "svm.hard": Family("svm", hard=True, bias=True),
-    "svm.soft": Family("svm", bias=True),
-    "svm.l2": Family("svm", squared=True, bias=True),
-    "svm.nobias_hard": Family("svm", hard=True),
-    "svm.nobias": Family("svm"),
-    "svm.nobias_l2": Family("svm", squared=True),
-    "svr.hard": Family("svr", hard=True, bias=True),
-    "svr.l1": Family("svr", bias=True),
-    "svr.l2": Family("svr", squared=True, bias=True),
-    "rank.hard": Family("rank", hard=True),
-    "rank.l1": Family("rank"),
-    "rank.l2": Family("rank", squared=True),
-    "rank.onenorm": Family("rank", unknowns="rows"),
-    "rvm": Family("rank", unknowns="points"),
-    "svm.onenorm": Family("svm", bias=True, unknowns="rows"),
-    "svm.nobias_onenorm": Family("svm", unknowns="rows"),
+FAMILY_OF_NAME: dict[str, FamilyProperties] = {
+    "svm.hard": FamilyProperties("svm", hard=True, bias=True),
+    "svm.soft": FamilyProperties("svm", bias=True),
+    "svm.l2": FamilyProperties("svm", squared=True, bias=True),
+    "svm.nobias_hard": FamilyProperties("svm", hard=True),
+    "svm.nobias": FamilyProperties("svm"),
+    "svm.nobias_l2": FamilyProperties("svm", squared=True),
+    "svr.hard": FamilyProperties("svr", hard=True, bias=True),
+    "svr.l1": FamilyProperties("svr", bias=True),
+    "svr.l2": FamilyProperties("svr", squared=True, bias=True),
+    "rank.hard": FamilyProperties("rank", hard=True),
+    "rank.l1": FamilyProperties("rank"),
+    "rank.l2": FamilyProperties("rank", squared=True),
+    "rank.onenorm": FamilyProperties("rank", unknowns="rows"),
+    "rvm": FamilyProperties("rank", unknowns="points"),
+    "svm.onenorm": FamilyProperties("svm", bias=True, unknowns="rows"),
+    "svm.nobias_onenorm": FamilyProperties("svm", unknowns="rows"),
 }
 """Families of problems that a certificate may state, by name."""
 SCHEMA = "equimargin-certificate/1"
@@ -281,7 +281,7 @@ class Features(NamedTuple):
     unit: int
 
 
-class Space(NamedTuple):
+class PointSpace(NamedTuple):
     """The m points in the space of the kernel k, as integers over the unit.
 
     Parameters
@@ -305,7 +305,7 @@ class Space(NamedTuple):
     first: list[int]
 
 
-class Rows(NamedTuple):
+class RowLists(NamedTuple):
     """Rows r of the problem, t_r - (A f)_r - b s_r <= 0, as lists over r.
 
     Parameters
@@ -359,14 +359,14 @@ class Problem(NamedTuple):
     """
 
     name: str
-    family: Family
+    family: FamilyProperties
     gram_is_given: bool
-    space: Space
-    rows: Rows
+    space: PointSpace
+    rows: RowLists
     costs: Costs
 
 
-class Matrix(NamedTuple):
+class SparseRows(NamedTuple):
     """Nonzero entries of each row, as pairs of a column and an integer over the unit.
 
     Parameters
@@ -387,7 +387,7 @@ class Vector(NamedTuple):
     unit: int
 
 
-class Program(NamedTuple):
+class ConicProgram(NamedTuple):
     """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; A' and G' are `pull_A` and `pull_G`.
 
     K consists of the vectors v whose first `inequalities` entries are not negative, and
@@ -395,14 +395,14 @@ class Program(NamedTuple):
     |w| <= t for the first entry t of a part and its other entries w.
     """
 
-    P: Matrix
+    P: SparseRows
     q: Vector
     c: Fraction
-    A: Matrix
-    pull_A: Matrix
+    A: SparseRows
+    pull_A: SparseRows
     b: Vector
-    G: Matrix
-    pull_G: Matrix
+    G: SparseRows
+    pull_G: SparseRows
     h: Vector
     inequalities: int
     cones: list[int]
@@ -955,7 +955,7 @@ def family_is_known(given: Any) -> None:
 # -------------------------------------------------------------------------------------
 
 
-def read_space(kernel: Any, given: Any) -> Space:
+def read_space(kernel: Any, given: Any) -> PointSpace:
     """Return the points in the space of the kernel.
 
     Parameters
@@ -984,7 +984,7 @@ def read_space(kernel: Any, given: Any) -> Space:
         rows = symmetric(triangle, constant * unit)
     error = EXP_ERROR if name == "rbf" else 0
     largest = max(longest(row) for row in rows)
-    return Space(name == "linear", rows, unit, error, largest, first_equal(features.rows))
+    return PointSpace(name == "linear", rows, unit, error, largest, first_equal(features.rows))
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
@@ -1223,7 +1223,7 @@ def exp(numerator: int, denominator: int) -> int:
 # -------------------------------------------------------------------------------------
 
 
-def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
+def read_rows(given: dict[str, Any], task: str, m: int) -> RowLists:
     """Return the rows of the problem, in the order that `certificate.md` defines.
 
     Parameters
@@ -1259,7 +1259,7 @@ def read_numbers(given: Any, length: int) -> list[Fraction]:
     return [rational(v) for v in given]
 
 
-def classification_rows(labels: list[Fraction]) -> Rows:
+def classification_rows(labels: list[Fraction]) -> RowLists:
     """Return the rows 1 - y_i (f(x_i) + b) <= 0, one per point, each with its own cost.
 
     Parameters
@@ -1269,7 +1269,7 @@ def classification_rows(labels: list[Fraction]) -> Rows:
     """
     labels_are_signs(labels)
     m = len(labels)
-    return Rows(
+    return RowLists(
         target=[1] * m,
         unit=1,
         sign=[int(y) for y in labels],
@@ -1285,7 +1285,7 @@ def labels_are_signs(labels: list[Fraction]) -> None:
     require(all(abs(y) == 1 for y in labels), "labels_are_signs", "a label is neither -1 nor +1")
 
 
-def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
+def tube_rows(labels: list[Fraction], epsilon: Fraction) -> RowLists:
     """Return the rows y_i - epsilon - f(x_i) - b <= 0, then -y_i - epsilon + f(x_i) + b <= 0.
 
     Each row has its own cost.
@@ -1302,7 +1302,7 @@ def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
     points, none = list(range(m)), [m] * m
     targets = [y - epsilon for y in labels] + [-y - epsilon for y in labels]
     target, unit = common_denominator(v.as_integer_ratio() for v in targets)
-    return Rows(
+    return RowLists(
         target=target,
         unit=unit,
         sign=[1] * m + [-1] * m,
@@ -1324,7 +1324,7 @@ def pairs_stand_alone(given: dict[str, Any]) -> None:
     require(holds, "pairs_stand_alone", "there are pairs, and labels or queries too")
 
 
-def listed_pairs(pairs: Any, m: int) -> Rows:
+def listed_pairs(pairs: Any, m: int) -> RowLists:
     """Return the row 1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j).
 
     Each pair has its own cost.
@@ -1346,7 +1346,7 @@ def listed_pairs(pairs: Any, m: int) -> Rows:
     return pair_rows(plus, minus, group=list(range(len(pairs))), groups=len(pairs))
 
 
-def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
+def labelled_pairs(labels: list[Fraction], queries: Any) -> RowLists:
     """Return the rows 1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j.
 
     The rows are ordered by i and then by j; each has the cost of its query.
@@ -1372,7 +1372,7 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
     return pair_rows(plus, minus, group=[query[i] for i in plus], groups=max(query) + 1)
 
 
-def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
+def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> RowLists:
     """Return the rows 1 - f[plus] + f[minus] <= 0, in which a bias would cancel.
 
     Parameters
@@ -1387,7 +1387,7 @@ def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) 
         Number of groups.
     """
     p = len(plus)
-    return Rows(
+    return RowLists(
         target=[1] * p, unit=1, sign=[0] * p, plus=plus, minus=minus, group=group, groups=groups
     )
 
@@ -1414,7 +1414,7 @@ def read_indices(given: Any, length: int, below: int) -> list[int]:
 # -------------------------------------------------------------------------------------
 
 
-def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs:
+def read_costs(C: Any, given_weights: Any, family: FamilyProperties, groups: int) -> Costs:
     """Return C times the weight of each group.
 
     A weight of 0 gives the cost 0, even if C is infinite.
@@ -1425,7 +1425,7 @@ def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs
         Cost C of the problem.
     given_weights : JSON value
         Weights in the certificate.
-    family : Family
+    family : FamilyProperties
         Family of the problem.
     groups : int
         Number of groups.
@@ -1456,7 +1456,7 @@ def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
     return instead.as_integer_ratio() if v == math.inf else v.as_integer_ratio()
 
 
-def cost_fits_the_family(factor: Fraction | float, family: Family) -> None:
+def cost_fits_the_family(factor: Fraction | float, family: FamilyProperties) -> None:
     """27. C is positive, infinite in the hard families, and finite in the others."""
     holds = factor > 0 and (factor == math.inf) == family.hard
     require(
@@ -1466,14 +1466,14 @@ def cost_fits_the_family(factor: Fraction | float, family: Family) -> None:
     )
 
 
-def read_weights(given: Any, family: Family, groups: int) -> list[Fraction | float]:
+def read_weights(given: Any, family: FamilyProperties, groups: int) -> list[Fraction | float]:
     """Return the weight of every group.
 
     Parameters
     ----------
     given : JSON value
         Value in the certificate.
-    family : Family
+    family : FamilyProperties
         Family of the problem.
     groups : int
         Number of groups.
@@ -1494,7 +1494,7 @@ def weights_are_not_negative(weights: list[Fraction | float]) -> None:
     )
 
 
-def one_norm_has_no_weights(weights: list[Fraction | float], family: Family) -> None:
+def one_norm_has_no_weights(weights: list[Fraction | float], family: FamilyProperties) -> None:
     """29. A one-norm problem has no weights."""
     require(
         weights == [] or not family.one_norm,
@@ -1689,12 +1689,12 @@ def rows_occur_once(indices: list[int]) -> None:
     require(len(set(indices)) == len(indices), "rows_occur_once", "a row has two multipliers")
 
 
-def transposed_product(rows: Rows, combination: Combination, m: int) -> list[int]:
+def transposed_product(rows: RowLists, combination: Combination, m: int) -> list[int]:
     """Return A'alpha, one number per point.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowLists
         Rows of the problem.
     combination : Combination
         Numbers of the rows.
@@ -1709,12 +1709,12 @@ def transposed_product(rows: Rows, combination: Combination, m: int) -> list[int
     return pull[:m]
 
 
-def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function:
+def function_of_points(space: PointSpace, beta: Sequence[int], unit: int) -> Function:
     """Return f = sum_i beta_i k(x_i, .), with beta over the unit.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     beta : sequence of int
         Coefficient of each point, integers over the unit.
@@ -1732,14 +1732,14 @@ def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function
     return Function([*values, 0], unit * space.unit, space.error * size, norm2)
 
 
-def size_of_distinct(space: Space, beta: Sequence[int]) -> int:
+def size_of_distinct(space: PointSpace, beta: Sequence[int]) -> int:
     """Return sum_i |beta_i|, after coefficients of equal points have been added up.
 
     Adding them up leaves f unchanged.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     beta : sequence of int
         Coefficient of each point, integers over the unit.
@@ -1751,12 +1751,12 @@ def size_of_distinct(space: Space, beta: Sequence[int]) -> int:
     return sum(map(abs, together))
 
 
-def function_of_features(space: Space, w: Sequence[int], unit: int) -> Function:
+def function_of_features(space: PointSpace, w: Sequence[int], unit: int) -> Function:
     """Return f = w.z for the features z of a linear kernel, with w over the unit.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     w : sequence of int
         Coefficient of each feature, integers over the unit.
@@ -1768,12 +1768,12 @@ def function_of_features(space: Space, w: Sequence[int], unit: int) -> Function:
     return linear_function(space, w, unit)
 
 
-def linear_function(space: Space, w: Sequence[int], unit: int) -> Function:
+def linear_function(space: PointSpace, w: Sequence[int], unit: int) -> Function:
     """Return f = w.z and |f|^2 = w.w, with w over the unit.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     w : sequence of int
         Coefficient of each feature, integers over the unit.
@@ -1784,12 +1784,12 @@ def linear_function(space: Space, w: Sequence[int], unit: int) -> Function:
     return Function([*values, 0], unit * space.unit, 0, Fraction(dot(w, w), unit**2))
 
 
-def product_is_affordable(space: Space, v: Sequence[int]) -> None:
+def product_is_affordable(space: PointSpace, v: Sequence[int]) -> None:
     """Check that the matrix of the points times v is within the budget.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     v : sequence of int
         Vector, integers.
@@ -2056,7 +2056,7 @@ def read_function(problem: Problem, primal: Any) -> Primal:
     return Primal(f, b, f.norm2 / 2)
 
 
-def bias_belongs_to_the_family(b: Fraction, family: Family) -> None:
+def bias_belongs_to_the_family(b: Fraction, family: FamilyProperties) -> None:
     """38. b = 0 where there is no free bias."""
     require(
         b == 0 or family.bias,
@@ -2130,7 +2130,7 @@ def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fracti
     return "program", below, above
 
 
-def read_program(given: Any) -> Program:
+def read_program(given: Any) -> ConicProgram:
     """Return the stated program.
 
     Parameters
@@ -2148,7 +2148,7 @@ def read_program(given: Any) -> Program:
     array_has_its_length(given["cones"])
     indices_are_in_range(given["cones"], len(h.steps) + 1)
     cones_fit(given["cones"], len(h.steps))
-    return Program(
+    return ConicProgram(
         P=matrix(mirrored, n),
         q=q,
         c=rational(given["c"]),
@@ -2232,7 +2232,7 @@ def transposed(
     return [(column, row, v) for row, column, v in triples]
 
 
-def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matrix:
+def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> SparseRows:
     """Return the matrix with the given entries, over their common denominator.
 
     Parameters
@@ -2246,15 +2246,15 @@ def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matr
     rows: list[list[tuple[int, int]]] = [[] for _ in range(height)]
     for (row, column, _), step in zip(triples, steps, strict=True):
         rows[row].append((column, step))
-    return Matrix(rows, unit, longest([*steps, unit]))
+    return SparseRows(rows, unit, longest([*steps, unit]))
 
 
-def semidefiniteness_of_program(P: Matrix) -> str:
+def semidefiniteness_of_program(P: SparseRows) -> str:
     """Return how P is established as positive semidefinite: value of key `semidefinite`.
 
     Parameters
     ----------
-    P : Matrix
+    P : SparseRows
         Quadratic part of the program.
     """
     entries = [
@@ -2266,7 +2266,7 @@ def semidefiniteness_of_program(P: Matrix) -> str:
     return "by form" if diagonal else "by factorisation"
 
 
-def quadratic_part_is_semidefinite(P: Matrix) -> None:
+def quadratic_part_is_semidefinite(P: SparseRows) -> None:
     """43. P is 0, diagonal and nonnegative, or proved positive semidefinite as a Gram matrix is."""
     if semidefiniteness_of_program(P) == "by factorisation":
         used = [i for i, row in enumerate(P.rows) if row != []]
@@ -2275,12 +2275,12 @@ def quadratic_part_is_semidefinite(P: Matrix) -> None:
         require(holds, "quadratic_part_is_semidefinite", "P was not proved positive semidefinite")
 
 
-def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
+def dense_part(P: SparseRows, used: list[int]) -> list[list[int]]:
     """Return the dense matrix of P's used rows and columns; all other entries are 0.
 
     Parameters
     ----------
-    P : Matrix
+    P : SparseRows
         Quadratic part of the program.
     used : list of int
         Rows and columns that have entries.
@@ -2293,12 +2293,12 @@ def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
     return table
 
 
-def product(M: Matrix, x: Vector) -> Vector:
+def product(M: SparseRows, x: Vector) -> Vector:
     """Return M x.
 
     Parameters
     ----------
-    M : Matrix
+    M : SparseRows
         Matrix.
     x : Vector
         Vector.
@@ -2338,12 +2338,12 @@ def combined(*terms: tuple[int, Vector]) -> Vector:
     return Vector([sum(steps) for steps in zip(*scaled, strict=True)], unit)
 
 
-def is_in_cone(program: Program, v: Vector) -> bool:
+def is_in_cone(program: ConicProgram, v: Vector) -> bool:
     """Return True if v is in K.
 
     Parameters
     ----------
-    program : Program
+    program : ConicProgram
         Program that the certificate states.
     v : Vector
         Vector.
@@ -2360,14 +2360,14 @@ def is_in_cone(program: Program, v: Vector) -> bool:
     return True
 
 
-def upper_bound_of_program(program: Program, primal: Any) -> Fraction | float:
+def upper_bound_of_program(program: ConicProgram, primal: Any) -> Fraction | float:
     """Return 1/2 x'Px + q'x + c at a feasible x.
 
     Return minus infinity if a direction d proves that the objective is unbounded below.
 
     Parameters
     ----------
-    program : Program
+    program : ConicProgram
         Program that the certificate states.
     primal : JSON value
         Primal point in the certificate.
@@ -2393,7 +2393,7 @@ def equations_are_met(rest: Vector) -> None:
     )
 
 
-def slack_is_in_the_cone(program: Program, slack: Vector) -> None:
+def slack_is_in_the_cone(program: ConicProgram, slack: Vector) -> None:
     """45. h - Gx is in K."""
     require(
         is_in_cone(program, slack),
@@ -2402,7 +2402,7 @@ def slack_is_in_the_cone(program: Program, slack: Vector) -> None:
     )
 
 
-def direction_descends_for_ever(program: Program, d: Vector) -> None:
+def direction_descends_for_ever(program: ConicProgram, d: Vector) -> None:
     """46. P d = 0, A d = 0, -G d is in K and q'd < 0, where a direction is given."""
     level = all(step == 0 for M in (program.P, program.A) for step in product(M, d).steps)
     holds = (
@@ -2417,14 +2417,14 @@ def direction_descends_for_ever(program: Program, d: Vector) -> None:
     )
 
 
-def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
+def lower_bound_of_program(program: ConicProgram, dual: Any) -> Fraction | float:
     """Return -1/2 x'Px - b'y - h'z + c.
 
     Return infinity if y and z are given without x, and prove that no point is feasible.
 
     Parameters
     ----------
-    program : Program
+    program : ConicProgram
         Program that the certificate states.
     dual : JSON value
         Dual point in the certificate.
@@ -2447,7 +2447,7 @@ def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
     return gain - inner(x, Px) / 2 + program.c
 
 
-def multipliers_are_in_the_cone(program: Program, z: Vector) -> None:
+def multipliers_are_in_the_cone(program: ConicProgram, z: Vector) -> None:
     """47. z is in K."""
     require(
         is_in_cone(program, z),
@@ -2540,7 +2540,7 @@ def claim_is_a_range_and_a_gap(low: Fraction, high: Fraction, gap: Fraction) -> 
     )
 
 
-def family_has_a_path(family: Family) -> None:
+def family_has_a_path(family: FamilyProperties) -> None:
     """54. The family of a path has the hinge: svm.soft, svm.nobias, svr.l1 or rank.l1."""
     holds = not (family.hard or family.squared or family.one_norm)
     require(holds, "family_has_a_path", "the certificate is of a path, and the family has none")
@@ -2557,13 +2557,13 @@ def costs_are_weights(costs: Costs, C: Any) -> None:
 
 
 def prove_gap(
-    space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
+    space: PointSpace, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
 ) -> None:
     """Check the claimed gap at every lambda of the range, at points and between them.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     knots : iterable of Knot
         Points of the path, by decreasing lambda.
@@ -2667,7 +2667,7 @@ def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
         for r, step in zip(changed.indices, changed.steps, strict=True):
             steps[r] = step
         used = [r for r, step in enumerate(steps) if step > 0]
-        yield knot_of(problem, lam, b, Combination(used, [steps[r] for r in used], changed.unit))
+        yield make_knot(problem, lam, b, Combination(used, [steps[r] for r in used], changed.unit))
 
 
 def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> None:
@@ -2690,7 +2690,7 @@ def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> Non
     )
 
 
-def knot_of(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) -> Knot:
+def make_knot(problem: Problem, lam: Fraction, b: Fraction, alpha: Combination) -> Knot:
     """Return the values computed at a point of a path.
 
     Parameters
@@ -2737,14 +2737,14 @@ def excess(knot: Knot, gap: Fraction) -> Fraction:
     return knot.gap - gap * knot.lower
 
 
-def curvature(space: Space, before: Knot, after: Knot, gap: Fraction) -> Fraction:
+def curvature(space: PointSpace, before: Knot, after: Knot, gap: Fraction) -> Fraction:
     """Return an upper bound of the curvature c of the excess between two points.
 
     The excess is at most (1 - x) u + x v + x (1 - x) c from one point to the next.
 
     Parameters
     ----------
-    space : Space
+    space : PointSpace
         Points in the space of the kernel.
     before : Knot
         Point of the path before the segment.

@@ -289,7 +289,7 @@ class _Grid:
             )
             exact, b = Fraction(lam), Fraction(bias if self.problem.bias else 0.0)
             self.check_size(count, [unit, *exact.as_integer_ratio(), *b.as_integer_ratio()])
-            self.known[k] = GridStop(steps, checker.knot_of(self.judge, exact, b, multipliers))
+            self.known[k] = GridStop(steps, checker.make_knot(self.judge, exact, b, multipliers))
         return self.known[k]
 
     def check_size(self, count: int, numbers: list[int]) -> None:
