@@ -47,9 +47,7 @@ def excess_by_choice(
     optimum = exact_optimum(ranking(X, y, qid, float(C))).value
     assert optimum is not None
     pairs = [
-        (i, j)
-        for i, j in product(range(len(y)), repeat=2)
-        if qid[i] == qid[j] and y[i] > y[j]
+        (i, j) for i, j in product(range(len(y)), repeat=2) if qid[i] == qid[j] and y[i] > y[j]
     ]
     return {
         maxima: min(
@@ -83,7 +81,9 @@ def _least_on_piece(
     pairs: list[tuple[int, int]],
     C: Fraction,
 ) -> Fraction:
-    f = [tuple(sum(k * b[at] for k, b in zip(row, beta, strict=True)) for at in (0, 1)) for row in K]
+    f = [
+        tuple(sum(k * b[at] for k, b in zip(row, beta, strict=True)) for at in (0, 1)) for row in K
+    ]
     slacks = [(1 - f[i][0] + f[j][0], f[j][1] - f[i][1]) for i, j in pairs]
 
     def objective(t: Fraction) -> Fraction:

@@ -98,7 +98,9 @@ def solution_set(rows: Matrix, right: Sequence[Fraction], clock: Clock) -> Solut
     place = {j: k for k, j in enumerate(unknown)}
     left = [(row, end) for row, end in zip(rows.rows, right, strict=True) if set(row) & set(place)]
     entries_of = (v for row, _ in left for v in row.values())
-    bits = max((max(v.numerator.bit_length(), v.denominator.bit_length()) for v in entries_of), default=1)
+    bits = max(
+        (max(v.numerator.bit_length(), v.denominator.bit_length()) for v in entries_of), default=1
+    )
     clock.ask(WORK, forecast(len(unknown), bits))
     matrix = fmpq_mat(len(left), len(unknown) + 1)
     for i, (row, end) in enumerate(left):
