@@ -235,13 +235,11 @@ class _FullProblem:
         self.problem = problem
         self.costs = np.unique([positive(float(C), "costs") for C in given])
         self.problems = [problem.with_cost(float(C)) for C in self.costs]
-        self.levels = [
-            members.tolist()
+        self.levels: list[list[int]] = [
+            np.flatnonzero((rows.query == q) & (rows.y == y)).tolist()
             for q in np.unique(rows.query)
             for y in np.unique(rows.y[rows.query == q])[:-1]
-            for members in [np.flatnonzero((rows.query == q) & (rows.y == y))]
         ]
-
         solutions = [solve(at, tol=FULL_TOL) for at in self.problems]
         # The objective is nowhere negative.
         self.optimum = np.maximum([solution.lower for solution in solutions], 0.0)
@@ -268,33 +266,31 @@ class _FullProblem:
         path = _ReducedPath(self.problem, choice, float(self.costs[-1]))
         best = [path.best(problem) for problem in self.problems]
         betas = np.array([beta for _, beta in best])
-        pairs = [
-            np.minimum(*(self._bounds(betas[k], [at, at + 1]).max() for k in (at, at + 1)))
-            for at in range(len(best) - 1)
-        ]
+        cells = [[k, k + 1] for k in range(len(best) - 1)]
         return ReducedExcess(
             self.problem,
             np.array(choice),
             self.costs,
             np.array([t for t, _ in best]),
             self.optimum,
-            np.array([float(self._bounds(beta, [k])[0]) for k, beta in enumerate(betas)]),
-            np.array(pairs),
+            np.concatenate([self._bounds(beta, [k]) for k, beta in enumerate(betas)]),
+            np.array([min(self._bounds(betas[k], ends).max() for k in ends) for ends in cells]),
             betas,
         )
 
-    def _bounds(self, beta: Array, at: Sequence[int]) -> Array:
+    def _bounds(self, beta: Array, at: list[int]) -> Array:
         """Return proven upper bounds of the excess of a function at some of the costs.
 
         Parameters
         ----------
         beta : ndarray of shape (m,)
             Coefficients of the function.
-        at : Sequence[int]
+        at : list[int]
             Places of the costs.
         """
         upper = np.array([interval(self.problems[k], Point(beta=beta)).upper for k in at])
-        return np.nextafter(upper - self.optimum[list(at)], np.inf)
+        rounded_up: Array = np.nextafter(upper - self.optimum[at], np.inf)
+        return rounded_up
 
 
 class _ReducedPath:
@@ -322,6 +318,7 @@ class _ReducedPath:
 
     def __init__(self, problem: MarginProblem, choice: Sequence[int], C: float) -> None:
         rows = problem.rows
+        assert isinstance(rows, LabelledPairs)
         chosen = np.isin(np.arange(problem.m), choice)
         edges = reduced_preferences(rows.y, rows.query, chosen)
         weights = None if problem.weights is None else problem.weights[rows.query[edges[:, 0]]]

@@ -28,13 +28,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from equimargin.formulations.numeric.arguments import did_you_mean, positive
+from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix, Vector
 from equimargin.proofs.equivalence.stated import stated
-from equimargin.solvers.exact.hitting_set import Attained, Obstruction, fewest
+from equimargin.solvers.exact.hitting_set import Candidate, Obstruction, fewest
 from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.solution_set import solution_set
@@ -92,7 +92,9 @@ class FewestNonzeros:
         return tuple(j for j, entry in enumerate(self.variable) if entry)
 
 
-def fewest_nonzeros(id: str, problem: Any, name: str, seconds: float = 60.0) -> FewestNonzeros:
+def fewest_nonzeros(
+    id: str, problem: AnyProblem, name: str, seconds: float = 60.0
+) -> FewestNonzeros:
     """Return the fewest nonzero numbers of a variable over all optima of a formulation.
 
     Parameters
@@ -139,11 +141,8 @@ def fewest_nonzeros(id: str, problem: Any, name: str, seconds: float = 60.0) -> 
                 f"give fewer points or pairs"
             )
         outcome = posed.outcome
-    except OutOfTime as reason:
-        raise ValueError(str(reason)) from None
-    if not isinstance(outcome, Optimum):
-        raise ValueError(f"{id} has no exact optimum here: {outcome.reason}")
-    try:
+        if not isinstance(outcome, Optimum):
+            raise ValueError(f"{id} has no exact optimum here: {outcome.reason}")
         optima = _Optima(program, outcome, program.columns[name], clock)
     except OutOfTime as reason:
         raise ValueError(str(reason)) from None
@@ -181,11 +180,12 @@ class _Optima:
         The numbers of v as functions of t.
     freedom : int
         Length of t.
-    start : Attained[Vector]
+    start : Candidate[Vector]
         v at the given optimum.
     """
 
     def __init__(self, program: Program, outcome: Optimum, columns: slice, clock: Clock) -> None:
+        # A row with z > 0 is tight at every optimum; the others stay inequalities.
         rows = list(zip(program.G.rows, program.h, outcome.z, strict=True))
         equations = [
             *zip(program.A.rows, program.b, strict=True),
@@ -197,7 +197,7 @@ class _Optima:
             [end for _, end in equations],
             clock,
         )
-        self.start = _attained(outcome.x[columns])
+        self.start = _candidate(outcome.x[columns])
         self.v, self.freedom = solutions.lines[columns], solutions.freedom
         left = [(solutions.inserted(row), end) for row, end, z in rows if z == 0]
         left = [(line, end) for line, end in left if line.slope]
@@ -213,7 +213,7 @@ class _Optima:
             if not line.slope and line.constant
         ]
 
-    def avoid(self, left: Sequence[int], clock: Clock) -> Obstruction | Attained[Vector]:
+    def avoid(self, left: Sequence[int], clock: Clock) -> Obstruction | Candidate[Vector]:
         """Return an optimum with v_j = 0 for some j, or an obstruction among them.
 
         Parameters
@@ -236,7 +236,7 @@ class _Optima:
         )
         result = program_optimum(program, max(clock.left, 1e-3))
         if isinstance(result, Optimum):
-            return _attained(tuple(line.at(result.x) for line in self.v))
+            return _candidate(tuple(line.at(result.x) for line in self.v))
         if not isinstance(result, Infeasible):
             raise OutOfTime(f"no optimum with more zeros was found: {result.reason}")
         # y'v >= -(b'y + h'z) > 0 at every optimum, because A'y = -G'z.
@@ -244,5 +244,5 @@ class _Optima:
         return Obstruction(tuple(j for j, _ in terms), tuple(y for _, y in terms))
 
 
-def _attained(v: Vector) -> Attained[Vector]:
-    return Attained(tuple(j for j, entry in enumerate(v) if entry), v)
+def _candidate(v: Vector) -> Candidate[Vector]:
+    return Candidate(tuple(j for j, entry in enumerate(v) if entry), v)

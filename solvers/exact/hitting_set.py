@@ -46,7 +46,7 @@ class Obstruction(NamedTuple):
     multipliers: Vector
 
 
-class Attained(NamedTuple, Generic[T]):
+class Candidate(NamedTuple, Generic[T]):
     """Elements of a point, and the point.
 
     Parameters
@@ -67,7 +67,7 @@ class Fewest(Generic[T]):
 
     Parameters
     ----------
-    best : Attained
+    best : Candidate
         Point and its elements.
     lower : int
         Lower bound on the number of elements of every point.
@@ -77,18 +77,18 @@ class Fewest(Generic[T]):
         Reason for stopping, as a sentence; empty if the bounds are equal.
     """
 
-    best: Attained[T]
+    best: Candidate[T]
     lower: int
     obstructions: tuple[Obstruction, ...]
     reason: str
 
 
-Oracle = Callable[[Sequence[int], Clock], Obstruction | Attained[T]]
+Oracle = Callable[[Sequence[int], Clock], Obstruction | Candidate[T]]
 """Oracle of elements to avoid: a point without them, or an obstruction of them alone."""
 
 
 def fewest(
-    best: Attained[T],
+    best: Candidate[T],
     size: int,
     oracle: Oracle[T],
     clock: Clock,
@@ -98,7 +98,7 @@ def fewest(
 
     Parameters
     ----------
-    best : Attained
+    best : Candidate
         Any point.
     size : int
         Number of elements, 0, ..., size - 1.
@@ -107,7 +107,7 @@ def fewest(
     clock : Clock
         Time limit; if it ends the search, the best known bounds are returned.
     known : iterable of Obstruction
-        Obstructions to start from.
+        Initial obstructions.
     """
     found = {frozenset(obstruction.elements): obstruction for obstruction in known}
     try:
@@ -135,7 +135,7 @@ def _obstructions_beside(
     oracle: Oracle[T],
     found: dict[frozenset[int], Obstruction],
     clock: Clock,
-) -> Attained[T]:
+) -> Candidate[T]:
     """Collect obstructions outside of a guess; return a point without the other elements.
 
     Each search excludes the element of largest multiplier of every previous obstruction.
@@ -144,7 +144,7 @@ def _obstructions_beside(
     while True:
         clock.ask("another obstruction")
         result = oracle(left, clock)
-        if isinstance(result, Attained):
+        if isinstance(result, Candidate):
             return result
         found[frozenset(result.elements)] = result
         places = range(len(result.elements))

@@ -38,7 +38,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector, dot
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.solvers.exact.hitting_set import Attained, Fewest, Obstruction, fewest
+from equimargin.solvers.exact.hitting_set import Candidate, Fewest, Obstruction, fewest
 from equimargin.solvers.exact.numbers import as_fractions, null_vector, to_common_denominator
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, program_optimum
@@ -49,7 +49,7 @@ MOST_PAIRS = 5_000
 
 Each ray is a linear program with a rational row per pair.
 """
-PairOrder = Attained[Vector | None]
+PairOrder = Candidate[Vector | None]
 """Pairs that an f misorders, and its weights, as in LeastMisranked."""
 SMALLEST_SHARE = 1e-12
 """Fraction of a float ray's multipliers below which a row counts as absent.
@@ -140,7 +140,7 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
         )
     clock = Clock(positive(seconds, "seconds"))
     if isinstance(problem.kernel, RBF):
-        start = PairOrder(tuple(range(problem.p)), None)
+        start: PairOrder = Candidate(tuple(range(problem.p)), None)
         return _least(fewest(start, problem.p, _Cycles(problem).answer, clock))
     differences = _Differences(problem)
     return _least(fewest(differences.start(), problem.p, differences.answer, clock))

@@ -18,6 +18,11 @@ from equimargin.solvers.exact.path import exact_path
 Line = tuple[Fraction, Fraction]
 
 
+def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """Return a'b."""
+    return sum((u * v for u, v in zip(a, b, strict=True)), Fraction(0))
+
+
 def levels_below_the_highest(y: Sequence[int], qid: Sequence[int]) -> list[list[int]]:
     """Return the points of each level of a query but its highest one."""
     return [
@@ -43,7 +48,7 @@ def excess_by_choice(
 ) -> dict[tuple[int, ...], Fraction]:
     """Return the least excess over all costs of the reduced problem, by choice of maxima."""
     points = [[Fraction(v) for v in row] for row in X.tolist()]
-    K = [[sum(map(Fraction.__mul__, a, b), Fraction(0)) for b in points] for a in points]
+    K = [[dot(a, b) for b in points] for a in points]
     optimum = exact_optimum(ranking(X, y, qid, float(C))).value
     assert optimum is not None
     pairs = [
@@ -81,14 +86,13 @@ def _least_on_piece(
     pairs: list[tuple[int, int]],
     C: Fraction,
 ) -> Fraction:
-    f = [
-        tuple(sum(k * b[at] for k, b in zip(row, beta, strict=True)) for at in (0, 1)) for row in K
-    ]
+    f = [(dot(row, [a for a, _ in beta]), dot(row, [d for _, d in beta])) for row in K]
     slacks = [(1 - f[i][0] + f[j][0], f[j][1] - f[i][1]) for i, j in pairs]
 
     def objective(t: Fraction) -> Fraction:
-        norm2 = sum((a + t * d) * (g + t * h) for (a, d), (g, h) in zip(beta, f, strict=True))
-        return norm2 / 2 + C * sum(max(u + t * v, Fraction(0)) for u, v in slacks)
+        norm2 = dot([a + t * d for a, d in beta], [a + t * d for a, d in f])
+        losses = (max(u + t * v, Fraction(0)) for u, v in slacks)
+        return norm2 / 2 + C * sum(losses, Fraction(0))
 
     kinks = {-u / v for u, v in slacks if v and -u / v > low and (high is None or -u / v < high)}
     ends = sorted({low, *kinks, *([] if high is None else [high])})

@@ -1,4 +1,4 @@
-"""All solutions of a linear system, as affine functions of the numbers that it leaves free."""
+"""All solutions of a linear system, as affine functions of its free numbers."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ def solution_set(rows: Matrix, right: Sequence[Fraction], clock: Clock) -> Solut
     OutOfTime
         If the elimination would take too long.
     """
+    # Imported here: the package works without flint until a system is solved.
     from flint import fmpq, fmpq_mat
 
     # A row of one number gives its value: most numbers of an optimum are at a bound.
