@@ -199,6 +199,13 @@ class _Optima:
         )
         self.start = _candidate(outcome.x[columns])
         self.v, self.freedom = solutions.lines[columns], solutions.freedom
+        self._nonnegative = {
+            j - columns.start
+            for row, end, _ in rows
+            if len(row) == 1 and end == 0
+            for j, entry in row.items()
+            if entry < 0 and columns.start <= j < columns.stop
+        }
         left = [(solutions.inserted(row), end) for row, end, z in rows if z == 0]
         left = [(line, end) for line, end in left if line.slope]
         self._G = Matrix(tuple(line.slope for line, _ in left), self.freedom)
@@ -226,13 +233,16 @@ class _Optima:
         zeros, n = [j for j in left if self.v[j].slope], self.freedom
         if not zeros:
             return self.start
+        # v_j <= 0 is enough where v_j >= 0 is a constraint, and its multiplier is positive.
+        below = [j for j in zeros if j in self._nonnegative]
+        equal = [j for j in zeros if j not in self._nonnegative]
         program = Program(
             Matrix(({},) * n, n),
             (Fraction(0),) * n,
-            Matrix(tuple(self.v[j].slope for j in zeros), n),
-            tuple(-self.v[j].constant for j in zeros),
-            self._G,
-            self._h,
+            Matrix(tuple(self.v[j].slope for j in equal), n),
+            tuple(-self.v[j].constant for j in equal),
+            Matrix((*self._G.rows, *(self.v[j].slope for j in below)), n),
+            (*self._h, *(-self.v[j].constant for j in below)),
         )
         result = program_optimum(program, max(clock.left, 1e-3))
         if isinstance(result, Optimum):
@@ -240,7 +250,8 @@ class _Optima:
         if not isinstance(result, Infeasible):
             raise OutOfTime(f"no optimum with more zeros was found: {result.reason}")
         # y'v >= -(b'y + h'z) > 0 at every optimum, because A'y = -G'z.
-        terms = [(j, y) for j, y in zip(zeros, result.y, strict=True) if y]
+        multipliers = (*result.y, *result.z[len(self._h) :])
+        terms = [(j, y) for j, y in zip((*equal, *below), multipliers, strict=True) if y]
         return Obstruction(tuple(j for j, _ in terms), tuple(y for _, y in terms))
 
 
