@@ -1,4 +1,4 @@
-"""Proven excess of the reduced preference graph over all pairs, and the choice of its maxima.
+"""Proven excess of the reduced graph over all pairs, and the choice of its maxima.
 
 P(C, f) = 1/2 |f|^2 + C L(f) is the objective over all pairs, with optimum P*(C). The
 reduced graph of document P has a path of optima, f_t at its cost t. The excess of the

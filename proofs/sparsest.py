@@ -123,6 +123,11 @@ def fewest_nonzeros(
         second-order cones, whose optima are no polyhedron, or more than 2,000 variables;
         or if the time limit does not suffice for one optimum.
 
+    Notes
+    -----
+    A float close to a simple fraction is read as that fraction; every other one as it
+    is, those of a Gram matrix among them.
+
     References
     ----------
     Document T (Yu and Kim), section 5, counts the support vectors of one optimum.

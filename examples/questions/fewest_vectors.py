@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from equimargin.formulations import (
+    Problem,
     declare,
     one_norm_ranking,
     ranking,
@@ -21,7 +22,6 @@ from equimargin.formulations import (
 )
 from equimargin.proofs import fewest_nonzeros, optimal_ranges
 from equimargin.solvers import solve_declaration
-from equimargin.solvers.exact import given_gram
 
 # %%
 # The third point is the middle of the first two, and all are above the origin. Half of
@@ -47,21 +47,19 @@ def sample(seed: int, ratings: bool, m: int = 24) -> tuple[np.ndarray, np.ndarra
     return X, np.digitize(score, [-0.7, 0.3, 1.2])
 
 
+def count(problem: Problem, backend: str) -> int:
+    """Return the number of vectors of a backend's solution, above its rounding."""
+    values = solve_declaration(declare("rvm.primal", problem), backend, tol=1e-9).values
+    return int((values["beta"] > 1e-6).sum()) if values else 0
+
+
 BACKENDS = {"CLARABEL": "interior point", "HIGHS": "simplex"}
 rows = []
 for ratings in (True, False):
     for seed in range(5):
-        machine = given_gram(ranking_vector_machine(*sample(seed, ratings), kernel=rbf(0.25)))
-        found = fewest_nonzeros("rvm.primal", machine, "beta")
-        counts = {
-            word: int(
-                (
-                    solve_declaration(declare("rvm.primal", machine), name, tol=1e-9).values["beta"]
-                    > 1e-6
-                ).sum()
-            )
-            for name, word in BACKENDS.items()
-        }
+        problem = ranking_vector_machine(*sample(seed, ratings), kernel=rbf(0.25))
+        found = fewest_nonzeros("rvm.primal", problem, "beta")
+        counts = {word: count(problem, name) for name, word in BACKENDS.items()}
         rows.append(("ratings" if ratings else "general position", found, counts))
         print(
             f"{rows[-1][0]:17s} {found.lower} <= fewest <= {found.fewest}, "
@@ -86,18 +84,18 @@ figure.tight_layout()
 # %%
 # Of other machines, with 12 points in a plane. Multipliers of the ranking SVM, which T
 # counts, are many. The function is another matter: with a linear kernel f = w.x, and two
-# points in general position suffice to write w as their combination. So the number of
-# support vectors is one of the dual program, and not of the function.
+# points in general position suffice to write w as their combination. A support vector is
+# a multiplier of the dual program, and the function needs fewer points.
 rng = np.random.default_rng(0)
-X = rng.normal(size=(12, 2))
-y = np.digitize(X @ [1.0, -1.0] + 0.5 * rng.normal(size=12), [-0.7, 0.7])
+plane = rng.normal(size=(12, 2))
+levels = np.digitize(plane @ [1.0, -1.0] + 0.5 * rng.normal(size=12), [-0.7, 0.7])
 for id, name, make, unit in (
     ("rvm.primal", "beta", ranking_vector_machine, "points"),
     ("rank.onenorm.primal", "alpha", one_norm_ranking, "pairs"),
     ("rank.l1.dual", "alpha", ranking, "pairs"),
     ("rank.l1.beta", "beta", ranking, "points"),
 ):
-    found = fewest_nonzeros(id, make(X, y), name)
+    found = fewest_nonzeros(id, make(plane, levels), name)
     of = len(found.variable)
     print(f"{id:20s} {name:5s}: {found.lower} to {found.fewest} of {of} {unit}")
 plt.show()

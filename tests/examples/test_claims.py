@@ -1428,7 +1428,7 @@ def test_ranking_vector_machines_have_fewer_vectors() -> None:
 
 
 def test_ranking_vectors_are_the_fewest_and_a_linear_ranking_svm_needs_few_points() -> None:
-    """T section 5.3 counts points with a multiplier, which are not what a function needs."""
+    """T section 5.3 counts points with a multiplier; a function needs fewer."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(14, 3))
