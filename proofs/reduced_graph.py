@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations import interval, reduced_preferences, reduction_factor
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -124,14 +125,15 @@ def reduced_excess(
     Raises
     ------
     ValueError
-        If the problem is no such ranking or has no pair, or a cost is not positive.
+        If the problem is no such ranking or has no pair, the scores do not fit, or there
+        is no cost or one that is not positive.
 
     References
     ----------
     Document P (Zapien et al.), section 4.
     """
     full = _FullProblem(problem, costs)
-    scores = np.zeros(problem.m) if maximum is None else np.asarray(maximum, dtype=np.float64)
+    scores = np.zeros(problem.m) if maximum is None else numbers(maximum, problem.m, "maximum")
     return full.excess(full.highest(scores))
 
 
@@ -231,7 +233,9 @@ class _FullProblem:
             raise ValueError("the reduced graph has no hard rows; give finite costs and weights")
         if not problem.p:
             raise ValueError("there is no pair: every query has points of one relevance only")
-        given = np.atleast_1d(np.asarray(problem.C if costs is None else costs, dtype=np.float64))
+        given = np.ravel(np.asarray(problem.C if costs is None else costs, dtype=np.float64))
+        if not given.size:
+            raise ValueError("costs must have at least one cost; give one, or None")
         self.problem = problem
         self.costs = np.unique([positive(float(C), "costs") for C in given])
         self.problems = [problem.with_cost(float(C)) for C in self.costs]

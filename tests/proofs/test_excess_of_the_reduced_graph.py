@@ -161,5 +161,9 @@ def test_problems_without_a_reduced_graph_are_refused() -> None:
             reduced_excess(problem)
     with pytest.raises(ValueError, match="costs"):
         reduced_excess(ranking(X, [0, 1, 2]), costs=[1.0, 0.0])
+    with pytest.raises(ValueError, match="at least one cost"):
+        reduced_excess(ranking(X, [0, 1, 2]), costs=[])
+    with pytest.raises(ValueError, match="maximum"):
+        reduced_excess(ranking(X, [0, 1, 2]), [1.0, 2.0])
     with pytest.raises(ValueError, match="seconds"):
         least_reduced_excess(ranking(X, [0, 1, 2]), seconds=0.0)
