@@ -28,7 +28,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # shapes and units stand in the docstrings
+autodoc_typehints = "none"  # docstrings have types, shapes and units
 add_module_names = False
 
 html_theme = "furo"
@@ -55,9 +55,9 @@ sphinx_gallery_conf = {
         )
     ],
     "within_subsection_order": "FileNameSortKey",
-    "default_thumb_file": str(DOCS / "static" / "table.svg"),  # of an example that ends in a table
+    "default_thumb_file": str(DOCS / "static" / "table.svg"),  # of examples without a picture
     "filename_pattern": r"\.py$",  # every example is run
-    "ignore_pattern": r"(__init__|experiment)\.py$",  # what the experiments share is no example
+    "ignore_pattern": r"(__init__|experiment)\.py$",  # shared code of examples is not an example
     "nested_sections": False,
     "download_all_examples": False,
     "show_memory": False,

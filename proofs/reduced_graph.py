@@ -347,7 +347,6 @@ class _ReducedPath:
         problem : MarginProblem
             Ranking over all pairs at its cost.
         """
-
         last = len(self.costs) - 1
 
         def within(values: Array, t: int, share: float) -> Any:

@@ -1,13 +1,13 @@
 """Specialised solvers, and cvxpy backends for declared problems.
 
-Names that `solve` does not need are imported on first use, which saves a process that
-solves one problem an eighth of its start.
+Names that `solve` does not need are imported on first use. A process that solves one
+problem then starts in seven eighths of the time.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# Under the bare name a second copy of every class would exist.
+# Imported as `solvers`, this package would define every class a second time.
 if __name__ != "equimargin.solvers":
     raise ImportError("use: from equimargin.solvers import ...")
 

@@ -55,7 +55,7 @@ def refusal(problem: Problem) -> Refusal | None:
             f"{problem.phi.words}"
         )
     if isinstance(problem, MarginProblem) and problem.T > 1:
-        return Refusal(f"there are {problem.T} thresholds, and this method knows one bias")
+        return Refusal(f"there are {problem.T} thresholds, and this method supports one bias")
     if not rational_kernel(problem.kernel):
         return Refusal(
             f"the {problem.kernel.name} kernel is not computed in fractions: give its float "

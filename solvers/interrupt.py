@@ -1,11 +1,11 @@
 """Calls into native libraries that Ctrl-C can interrupt.
 
-Python notices Ctrl-C in its main thread only, and only between two of its own steps.
-The package's compiled kernels return often enough for that. Libraries do not: they run
-in a thread of their own, while the main thread waits for them and checks for an
-interrupt. Some libraries (SCS, OSQP) install their own handler of the signal and lose
-it during setup; the signal is therefore blocked while they run, and the main thread
-checks if it is pending.
+Python handles Ctrl-C in its main thread only, and only between two bytecode
+instructions. The package's compiled functions return often enough for that, libraries
+do not. Each call of a library therefore runs in another thread, while the main thread
+waits for the result and checks for an interrupt. SCS and OSQP install a signal handler
+of their own, and lose an interrupt during setup. SIGINT is therefore blocked while a
+library runs, and the main thread checks if a SIGINT is pending.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ SECONDS_TO_END = 0.2
 SECONDS_AT_EXIT = 5.0
 """Seconds granted to abandoned work when Python ends.
 
-A thread that returns to Python while it shuts down crashes it.
+A thread that returns to Python during its shutdown crashes the process.
 """
 NATIVE_WORK = "equimargin: native work"
 """Name of the threads in which native libraries run."""
 _UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=inf)
-"""Reading of `run_seconds` until which a caller waits for the work of this context."""
+"""Value of `run_seconds` at which the caller stops waiting for this context's work."""
 
 
 def seconds_left() -> float | None:
     """Return the seconds for which a caller still waits for this work.
 
-    The caller is one of `interruptible`. Work that checks them ends in time, with a
-    reason, and does not continue after its caller has left. None is no limit; negative
-    if the caller has left.
+    The caller set this limit in `interruptible`. Work that checks it can end in time,
+    with a reason, instead of running on unattended. None if there is no limit; negative
+    once the caller has stopped waiting.
     """
     until = _UNTIL.get()
     return None if until == inf else until - run_seconds()
@@ -54,8 +54,7 @@ def seconds_left() -> float | None:
 def is_work_left() -> bool:
     """Return True if abandoned native work still runs.
 
-    No caller waits for it any more, and a process should end without waiting for it
-    either.
+    No caller waits for this work any more, and the process should end without waiting.
     """
     return any(thread.name == NATIVE_WORK for thread in threading.enumerate())
 
@@ -63,7 +62,7 @@ def is_work_left() -> bool:
 def interruptible(
     work: Callable[[], T], cancel: Callable[[], object] = lambda: None, seconds: float = inf
 ) -> T:
-    """Return or raise the outcome of `work`.
+    """Run `work` in a thread; return its result, or raise its exception.
 
     Parameters
     ----------
@@ -71,10 +70,11 @@ def interruptible(
         Call into native code that releases the GIL. After an interrupt no caller waits
         for its result, but it continues until it or the process ends.
     cancel : callable
-        Requests the work to end; without effect if the library takes no such request.
+        Called after an interrupt or a timeout to request the end of the work; does
+        nothing by default.
     seconds : float
-        Time limit for the result; compiling kernels does not count. The work itself
-        then continues, as after an interrupt, unless it checks `seconds_left`.
+        Time limit for the result, without the time of compiling functions. After it
+        the work continues, as after an interrupt, unless it checks `seconds_left`.
 
     Returns
     -------
@@ -86,14 +86,14 @@ def interruptible(
     TimeoutError
         If the work was not done in that time.
     KeyboardInterrupt
-        If the user interrupts the main thread; raised soon after.
+        Soon after the user interrupts the main thread.
     """
-    # Read before the context is copied, so that the work's thread has the same clock.
+    # The first call of run_seconds creates a clock, which the copied context shares.
     until = run_seconds() + seconds
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
-    context = contextvars.copy_context()  # It holds the caller's settings of numpy's errors.
+    context = contextvars.copy_context()  # With the caller's np.errstate.
     context.run(_UNTIL.set, min(until, _UNTIL.get()))
 
     def run() -> None:
@@ -132,11 +132,11 @@ def _wait_for_work() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[Callable[[], bool]]:
-    """Hold the interrupt back from every handler while entered.
+    """Hold SIGINT back from every handler while entered.
 
-    The yielded function returns True if there has been an interrupt. A pending
-    interrupt is delivered at the end. A process that ignores interrupts, as background
-    jobs do, continues to ignore them, even if a library installs a handler.
+    The yielded function returns True if an interrupt is pending, which is delivered on
+    exit. A process that ignores interrupts, as background jobs do, continues to ignore
+    them, even if a library installs a handler.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(
         signal, "pthread_sigmask"
@@ -175,10 +175,11 @@ class _WithoutLibraries:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Drop output of native libraries through Python's standard output while entered.
+    """Discard what native libraries write to `sys.stdout` while entered.
 
-    OSQP prints there that it was interrupted. Only the main thread exchanges standard
-    output: two threads that do so at the same time might not restore it.
+    OSQP writes there that it was interrupted. Only the main thread replaces
+    `sys.stdout`: of two threads that do so at once, the later might restore the wrong
+    one.
     """
     if threading.current_thread() is not threading.main_thread() or sys.stdout is None:
         yield

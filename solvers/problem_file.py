@@ -32,9 +32,9 @@ from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
 RENAMED = {"pairs": "rows"}
-"""Words of earlier files, and their present equivalents.
+"""Former values of `over` in files, and their present names.
 
-The variables of a one-norm problem belonged to pairs when all its rows were pairs.
+All rows of one-norm problems used to be pairs.
 """
 
 Arrays = dict[str, Any]
@@ -133,7 +133,7 @@ def read(
 
 @contextmanager
 def _named(path: Path, part: Path) -> Iterator[None]:
-    """Make system errors name the file instead of no file or its temporary part."""
+    """Make system errors name `path`, not the temporary file `part` or no file."""
     try:
         yield
     except OSError as failure:
@@ -144,18 +144,18 @@ def _named(path: Path, part: Path) -> Iterator[None]:
 
 @contextmanager
 def whole(path: Path, keep: bool = True) -> Iterator[Path]:
-    """Yield the path of a new file that replaces the file at the end.
+    """Yield the path of a new file, which replaces `path` on exit.
 
-    The new file has an unpredictable name in the same folder and the same ending. It is
-    created with O_EXCL, so that no link is followed, and no user reads it who may not
-    read the replaced file. A device or a pipe is written directly.
+    The new file has an unpredictable name in the folder of `path`, and its suffix. It
+    is created with O_EXCL, so that no link is followed, and with the read permissions
+    of the replaced file. For a device or a pipe, `path` itself is yielded.
 
     Parameters
     ----------
     path : Path
         File to replace.
     keep : bool
-        False to discard the new file at the end.
+        False to discard the new file on exit.
     """
     if path.exists() and not path.is_file():
         with _named(path, path):
@@ -190,7 +190,7 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
     Raises
     ------
     ValueError
-        If the kernel is user-defined, which no file could name.
+        If the kernel is user-defined: files name only kernels of the package.
     """
     words = {
         "kernel": _kernel_text(problem.kernel),
@@ -294,9 +294,8 @@ def _bias(words: Mapping[str, Any], rows: Rows) -> bool:
 def _is_allowed(shift: float, X: Any, kernel: Kernel, linear: bool) -> bool:
     """Return True if a file may declare K + shift I as the kernel matrix.
 
-    It must be a given matrix which, except for a linear program, is positive
-    semidefinite. The lower bounds of all problems except linear programs rely on that,
-    so that it is proved again.
+    A shift other than 0 needs a given matrix K. Except in a linear program, the lower
+    bounds rely on K + shift I being positive semidefinite, which is proved here again.
     """
     if not kernel.given:
         return shift == 0
@@ -320,11 +319,11 @@ def is_number(value: Any) -> bool:
 def _kernel_text(kernel: Kernel) -> list[Any]:
     """Return a kernel as a list of its class name and parameters.
 
-    The kernel within an intercept is such a list, too.
+    The only parameter of an Intercept is such a list.
     """
     if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
         raise ValueError(
-            f"a problem with the kernel {kernel!r} cannot be written to a file, which knows "
+            f"a problem with the kernel {kernel!r} cannot be written to a file, which supports "
             f"only {', '.join(_of_files())}"
         )
     parameters = [
@@ -348,7 +347,7 @@ def _kernel(text: list[Any]) -> Kernel:
 def _of_files() -> dict[str, type[Kernel]]:
     """Return the package's kernels by the class names that files use.
 
-    Kernels of plug-ins are in no file.
+    Kernels of plug-ins cannot be written to files.
     """
     return {
         made.__name__: made

@@ -1,4 +1,4 @@
-"""Result of a solver for a problem known by its data: a value, or variable values."""
+"""Result of a solver for a `ProgramProblem`: an objective value, or variables."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class ProgramSolution(AnySolution):
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     accuracy : float
         Accuracy that the solver declares, relative to the size of the optimum.
     value : float
-        Reported objective value, on the family's scale; NaN if variable values are
-        given.
+        Reported objective value of the family's first formulation; NaN if variable
+        values are given.
     values : mapping of str to array
         Values of variables by name; empty if none are given.
     formulation : str or None
-        Id of the formulation whose variables these are.
+        Id of the formulation with these variables.
     """
 
     problem: ProgramProblem
@@ -73,8 +73,9 @@ def solved(
     solver : str
         Name of the solver.
     function : callable
-        Returns a value of the family, or values of variables of the definition by name,
-        or the name of a formulation and values of its variables; or a solution.
+        Returns an objective value of the family's first formulation, or values of its
+        variables by name, or the name of another formulation and values of that one's
+        variables; or a ProgramSolution.
     accuracy : float
         Relative accuracy that the solver declares.
     seconds : float or None
@@ -123,12 +124,12 @@ def solved(
 
 
 def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any], str | None]:
-    """Return the value, the values and the formulation's id of a result.
+    """Return the objective value, variable values and formulation id of a result.
 
     Raises
     ------
     ValueError
-        If the result has another form.
+        If the result has none of the forms listed in `solved`.
     """
     if isinstance(answer, Real | np.floating) and not isinstance(answer, bool):
         if isnan(answer):

@@ -31,9 +31,9 @@ STALE_CHECKS = 25
 A solver may set a larger number, which holds while the gap is above ROUNDED_GAP.
 """
 SLOW_CHECKS = 4
-"""Multiple of the patience within which a run with a successor must halve its gap.
+"""Multiple of `patience`: within so many checks a run must halve its gap.
 
-The next solver of "auto" gets the problem otherwise.
+Otherwise the next solver of "auto", if there is one, continues.
 """
 ROUNDED_GAP = 1e-12
 """Relative gap at the rounding level of sums over thousands of terms.
@@ -48,8 +48,9 @@ About 10 ms. A compiled loop notices neither the time limit nor an interrupt.
 LARGEST_PROVEN_GAP = 1e-4
 """Proven relative gap above which a small float64 gap counts as rounding.
 
-Proven bounds exceed the rounding error. In the tests of the solvers, where C K leaves
-few digits of margins, the proven gap is below 2e-5, or the point proves nothing.
+A proven gap includes bounds on rounding errors, which exceed the errors. If C K is so
+large that margins have few correct digits, the proven gap in the tests of the solvers
+is below 2e-5, or the point proves no useful bounds.
 """
 VALUE_ROUNDING = 1e-15
 """Relative increase of an objective value that counts as rounding."""
@@ -104,7 +105,7 @@ class ConvergenceMonitor:
     status : Status or None
         Reason to stop; None while the run should continue.
     reason : str
-        The same as a sentence.
+        Reason to stop, as a sentence.
     """
 
     problem: Problem
@@ -126,7 +127,7 @@ class ConvergenceMonitor:
 
     @property
     def seconds(self) -> float:
-        """Wall time since the start in seconds, without kernel compilation."""
+        """Wall time since the start in seconds, without compilation."""
         return run_seconds() - self._start
 
     @property
@@ -156,7 +157,7 @@ class ConvergenceMonitor:
             Iterations so far.
         moved : bool
             True if the solver's own merit function has changed by more than rounding
-            since the last point. Counts as progress.
+            since the last point, which counts as progress.
 
         Returns
         -------
@@ -167,8 +168,8 @@ class ConvergenceMonitor:
         self.primal, self.dual = primal, dual
         self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
         if self.gap <= self.limits.tol and self._cancels:
-            # C K leaves few digits of the margins: compute the gap as `Solution` will,
-            # so that both agree on whether the tolerance is met.
+            # With large C K margins have few correct digits. Compute the gap as
+            # `Solution` does, so that both agree on whether the tolerance is satisfied.
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
@@ -199,8 +200,8 @@ class ConvergenceMonitor:
     def _reached(self, point: CanonicalPoint, reached: str) -> None:
         """Stop at a gap within the tolerance.
 
-        If both values are rounding, their difference may be small by chance. The proven
-        gap shows this, and the run has failed.
+        If rounding errors dominate both values, their difference may be small by
+        chance. The proven gap is then large, and the run has failed.
         """
         tol = self.limits.tol
         proven = 0.0
@@ -213,11 +214,11 @@ class ConvergenceMonitor:
                 f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
             )
         else:
-            self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was asked")
+            self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was requested")
 
     @cached_property
     def _cancels(self) -> bool:
-        """True if rounding errors of C K may exceed the tolerance of the gap."""
+        """True if rounding errors of C K may exceed a tenth of the gap's tolerance."""
         return relative_rounding_error(self.problem) > 0.1 * self.limits.tol
 
     def _judge(self, point: CanonicalPoint) -> None:
@@ -242,11 +243,12 @@ class ConvergenceMonitor:
         elif record.stale >= record.patience:
             self.end(
                 Status.NUMERICAL_FAILURE,
-                f"no progress in {record.patience} checks: {reached}, {limits.tol:.0e} was asked",
+                f"no progress in {record.patience} checks: {reached}, "
+                f"{limits.tol:.0e} was requested",
             )
         elif limits.has_successor and record.slow >= SLOW_CHECKS * record.most_stale:
             slow = f"slow progress in {record.slow} checks"
-            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was asked")
+            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was requested")
 
 
 @dataclass
@@ -270,7 +272,7 @@ class _Record:
     stale : int
         Checks since the last progress.
     apart : float
-        Difference of the best values when it was last halved.
+        Best primal minus best dual value when that difference was last halved.
     slow : int
         Checks since `apart` was last halved.
     """
@@ -296,7 +298,8 @@ class _Record:
         self.least_primal = min(self.least_primal, primal)
         # By weak duality a dual value above a primal one is rounding error.
         dual = min(dual, self.least_primal)
-        # An increase counts above the smaller of 1 % of the gap and 1e-6 of the value.
+        # A dual increase counts above the smaller of 1 % of the gap and 1e-6 of the
+        # value.
         smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.gap
@@ -429,7 +432,7 @@ class DualConvergenceMonitor(ConvergenceMonitor):
             beta = problem.rows.rdot(alpha) if all_soft else on_grid
             f = self.product(beta)
             norm2 = float(beta @ f)
-            # f is that of beta, the dual value that of on_grid: bound its norm.
+            # f has coefficients beta, but the dual value needs the norm for on_grid.
             self.shown = DualIterate(
                 repaired, f, None, problem.bias_at(f), norm2 + self._rise(on_grid - beta, f)
             )

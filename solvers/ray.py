@@ -1,4 +1,4 @@
-"""Infeasibility certificate of hard rows without a bias: weights that cancel them."""
+"""Infeasibility certificate of hard rows without a bias: a weighted sum of rows that is 0."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FarkasRay:
-    """Integers a_r > 0 with sum_r a_r A_r phi = 0 exactly.
+    """Integers a_r > 0 with sum_r a_r A_r phi = 0 exactly, phi being the feature map.
 
-    Margins of 1 at all of these rows would give sum_r a_r = 0.
+    Margins of at least 1 at all these rows would give 0 >= sum_r a_r > 0.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Registry of the specialised solvers, and the public `solve`.
 
-A solver is a function of a problem, limits and a start, under `@solver`:
+A solver is a function of a problem, limits and a start, decorated with `@solver`:
 
     requires = Requirements(MarginProblem, losses=("hinge",))
 
@@ -10,13 +10,13 @@ A solver is a function of a problem, limits and a start, under `@solver`:
 It may omit the start, or limits and start, from its parameters. In place of a Solution
 it may return any point that `complete` accepts: w of a linear kernel, (w, b), a mapping
 of parts such as {"f": f, "b": b}, or a Point. The bounds proven by that point then
-determine the status. For a `ProgramProblem` it returns a value of the family; or values
-of variables of the definition, by name; or the name of another formulation and values
-of its variables. Missing variables are optimised.
+determine the status. For a `ProgramProblem` it returns an objective value of the
+family's first formulation; or values of its variables, by name; or the name of another
+formulation and values of that one's variables. Missing variables are optimised.
 
 The package's solvers are registered in the same way. Importing all their modules takes
 some 20 ms. A module is therefore imported when its solver is first looked up; `import
-equimargin.solvers` imports only those that it uses itself.
+equimargin.solvers` imports only the modules that this package needs itself.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ The warm start is a point of the problem's kind.
 class Solver(Protocol):
     """Interface of a specialised solver.
 
-    Entries of SOLVERS have it; `equimargin.testing.check_solver` tests any object with
-    it.
+    Entries of SOLVERS implement it; `equimargin.testing.check_solver` tests any object
+    that does.
     """
 
     @property
@@ -91,7 +91,7 @@ class Solver(Protocol):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """Supported families; "svr" names all families of that kind."""
+        """Supported families; "svr" stands for all families whose ids begin with "svr."."""
 
     @property
     def reference(self) -> bool:
@@ -140,7 +140,7 @@ def supports_family(solver: Solver, family: str) -> bool:
 
 @cache
 def _beginnings(families: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the prefixes of the ids of families of these kinds."""
+    """Return the names as prefixes of family ids, each ending in a dot."""
     return tuple(f"{name}." for name in families)
 
 
@@ -177,7 +177,7 @@ class RegisteredSolver(Generic[P]):
 
     @property
     def seconds_to_compile(self) -> float:
-        """Estimated seconds until the solver's own kernel is compiled."""
+        """Estimated seconds until the compiled function `kernel` is ready."""
         return 0.0 if self.kernel is None else seconds_to_compile(self.kernel)
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
@@ -209,7 +209,7 @@ class RegisteredSolver(Generic[P]):
         return 3 if Parameter.VAR_POSITIONAL in kinds else places
 
     def goes_first(self, problem: AnyProblem) -> bool:
-        """Return True if "auto" prefers this solver; False if `first` fails.
+        """Return True if "auto" prefers this solver; False if `first` raises.
 
         Parameters
         ----------
@@ -257,8 +257,8 @@ class RegisteredSolver(Generic[P]):
             If the problem is of another class, or the function returns no point of the
             problem.
         """
-        # Imported here, before the solver's clock starts: with this module it would
-        # slow down the import of the package.
+        # Imported here, before the solver's clock starts. At the top of this module,
+        # the import would slow down that of the package.
         import scipy.linalg  # noqa: F401
 
         if not isinstance(problem, self.requires.shape):
@@ -336,28 +336,28 @@ def solver(
     Parameters
     ----------
     name : str
-        Name of no other solver; by convention FAMILY.NAME for a solver of one family.
+        Name, not yet registered; by convention FAMILY.NAME for a solver of one family.
     *families : str or Family
-        Families whose problems `compare` solves with it; "svr" names all families of
-        that kind.
+        Families whose problems `compare` solves with it; "svr" stands for all families
+        whose ids begin with "svr.".
     algorithm : str
         Algorithm, as a phrase; by default the first line of the function's docstring.
     requires : Requirements
         Class of the problems passed to the function, and conditions that they satisfy.
-        By default any problem of a family known by its data alone.
+        By default any `ProgramProblem` of these families.
     reference : bool or None
         True if "auto" never chooses it because it serves comparisons; by default True
-        for problems known by their data alone.
+        for solvers of `ProgramProblem`s.
     first : callable
         Returns True for a problem of the class for which "auto" prefers it.
     kernel : callable or None
         Compiled function that only this solver uses, if it takes seconds to compile.
     library : str
-        Library that solves the problem, by the backend's name if it is one; empty for
-        the solver's own code.
+        Library that solves the problem, under its name in BACKENDS if it is a backend;
+        empty if the solver's own code does.
     accuracy : float
-        Declared accuracy relative to the optimum, for problems known by their data
-        alone: above 0, at most 1e-3.
+        Declared accuracy relative to the optimum, for `ProgramProblem`s: above 0, at
+        most 1e-3.
     libraries : tuple of str
         Modules that the function itself imports; imported before its clock starts.
 
@@ -369,8 +369,8 @@ def solver(
     Raises
     ------
     ValueError
-        If the name is taken or has other characters, a family is unknown, `requires` is
-        no `Requirements`, or the accuracy is not above 0 and at most 1e-3.
+        If the name is taken or invalid, a family is unknown, `requires` is no
+        `Requirements`, or the accuracy is not above 0 and at most 1e-3.
     """
     check_name(name)
     if not families or not all(isinstance(family, str | Family) for family in families):
@@ -395,7 +395,7 @@ def solver(
             f"{name}: there is no family "
             f"{format_value(unknown[0])}{did_you_mean(str(unknown[0]), list(FAMILIES))}"
         )
-    # Solvers of problems known by their data alone are references by default.
+    # Solvers of `ProgramProblem`s are references by default.
     ids = tuple(family if isinstance(family, str) else family.id for family in families)
     reference = issubclass(requires.shape, ProgramProblem) if reference is None else reference
 
@@ -441,16 +441,16 @@ def solve(
         MarginProblem or OneNormProblem.
     solver : str or Solver
         Name in SOLVERS, a user-defined Solver, or "auto": the first that supports the
-        problem and is no reference. It prefers newton and huber for many points and few
-        features or columns in large units, and column_generation for large linear
-        programs. If a solver makes no progress, the next one continues, and the reason
-        says so.
+        problem and is no reference solver. It prefers newton and huber if there are
+        many points and few features, or columns in large units, and column_generation
+        for large linear programs. If a solver makes no progress, the next one
+        continues, and `reason` says so.
     tol : float
         Relative gap to reach.
     max_iter : int or None
-        Maximum of the solver's own iterations; None is its default.
+        Maximum number of the solver's iterations; None for its default.
     time_limit : float or None
-        Time limit in seconds, without the compilation of kernels; None for none.
+        Time limit in seconds, without the compilation of functions; None for none.
     warm_start : Solution or CanonicalPoint or None
         Initial solution or point, of a similar problem.
     callback : Callback or None
@@ -485,9 +485,9 @@ def solve(
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:
     """Return the solution of the first solver of "auto" that does not stall.
 
-    All solvers share the time limit. The point is the best one of all, with the status
-    of its own run. Iterations and seconds are those of all runs, and the reason names
-    them all.
+    All solvers share the time limit. The solution has the best point of all runs, and
+    the status of the run that found it. Iterations and seconds are totals, and the
+    reason names all runs.
     """
     # The next solver is looked up before a run: slow progress ends a run only if it has
     # a successor.
@@ -532,8 +532,7 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
     """Yield the solvers that support a problem, at least one, in the order of "auto".
 
     Solvers for its family come first, preferred ones at the front. A solver for another
-    family may be the only one: that of the hard margin, for rows whose weights make all
-    of them hard.
+    family may be the only one: if weights make all rows hard, that of the hard margin.
 
     Raises
     ------
@@ -550,7 +549,7 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
                 yield solver
     if all_refuse:
         reasons = "; ".join(
-            f"{solver.name}: {solver.refusal(problem) or 'only by its name'}"
+            f"{solver.name}: {solver.refusal(problem) or 'selected only by its name'}"
             for solver in _of_family(problem)
         )
         why = reasons or "none is for that family"
@@ -585,7 +584,7 @@ def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
 def _advice(problem: AnyProblem) -> str:
     """Return a suggestion of solvers, formulations or exact arithmetic for a problem.
 
-    If none supports the problem, the reason.
+    If none of these supports the problem, return the reason.
     """
     # Suggest in this order: a solver, a declared formulation, exact arithmetic.
     solvers = [solver.name for solver in SOLVERS.values() if solver.refusal(problem) is None]

@@ -1,7 +1,7 @@
 """Requirements of a solver on its problem, as data, and the message if one is unmet.
 
-Each message is defined here once. Solvers that differ in their reasons for a
-requirement pass the reason, which ends the message:
+Each message is defined here once. If solvers have different reasons for a requirement,
+each passes its reason, which ends the message:
 
 >>> from equimargin.formulations import MarginProblem, classification
 >>> unknown = "which this method does not know"
@@ -46,12 +46,11 @@ class Requirements(Generic[P]):
         Class of problems that the solver supports: MarginProblem, OneNormProblem, or
         that of user-defined families.
     losses : tuple of str
-        Supported losses of margin problems. Every other one is refused, including those
-        added later.
+        Supported losses of margin problems. Every other loss is unsupported, including
+        losses added later.
     why : mapping of str to str
         Reason why a loss is unsupported, by the name of the loss; it follows "the hinge
-        ..." or "the squared hinge ...". Another loss is refused with the list of
-        `losses`.
+        ..." or "the squared hinge ...". The message for any other loss lists `losses`.
     no_bias : str
         Reason why no row may have a free bias, after "there is a bias, ...".
     bias : str
@@ -69,14 +68,14 @@ class Requirements(Generic[P]):
     convex : bool
         True if the kernel matrix must be positive semidefinite.
     most_rows : float
-        Maximum p.
+        Maximum number of rows p.
     most_points : float
-        Maximum m, if the solver stores the Gram matrix.
+        Maximum number of points m of a solver that stores the Gram matrix.
     features_at_any_size : bool
         True if `most_points` does not apply to kernels with explicit features.
     also : callable
-        Further condition, tested last: returns the reason, a sentence, why a problem is
-        refused, or None.
+        Further condition, tested last: returns the reason, as a sentence, why a problem
+        is unsupported, or None.
 
     Raises
     ------
@@ -136,9 +135,9 @@ class Requirements(Generic[P]):
 
     @cached_property
     def _also(self) -> Callable[[P], Refusal | str | None]:
-        """`also`, kept from ending Python if it is a user's.
+        """`also`; a user's function is wrapped, so that it cannot exit Python.
 
-        Keeping takes longer than any condition of the package.
+        The wrapper takes longer than any condition of the package.
         """
         return (
             self.also
@@ -162,14 +161,14 @@ class Requirements(Generic[P]):
         ):
             yield Refusal(
                 f"{problem.m:,} points, more than the {self.most_points:,} whose Gram "
-                f"matrix is kept",
+                f"matrix is stored",
                 too_large=True,
             )
         if self.convex and not problem.convex:
             yield Refusal("the kernel matrix is not positive semidefinite")
 
     def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:
-        """Yield the refusal of a loss. A hard margin has none, regardless of `loss`."""
+        """Yield the refusal of a loss. A hard margin has no loss, whatever `loss` is."""
         if problem.loss in self.losses or np.isinf(problem.C):
             return
         if problem.loss in self.why:
@@ -182,14 +181,14 @@ class Requirements(Generic[P]):
 
         if self.thresholds < problem.T:
             supported = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
-            yield Refusal(f"there are {problem.T} thresholds, and this method knows {supported}")
+            yield Refusal(f"there are {problem.T} thresholds, and this method supports {supported}")
         if self.no_bias and problem.bias and problem.bias_signs.any():
             yield Refusal(f"there is a bias, {self.no_bias}")
         if self.bias and not (problem.bias and problem.bias_signs.all()):
             yield Refusal(f"there is no bias, {self.bias}")
         if self.linear and problem.explicit is None:
             yield Refusal(f"the {problem.kernel.name} kernel has no w")
-        # |A| 1 is 1 at every row of one entry, 1 or -1.
+        # (|A| 1)_r = 1 exactly if the only entry of row r is 1 or -1.
         if self.single_entries and (problem.rows.absolute_dot(np.ones(problem.m)) != 1.0).any():
             yield Refusal("rows have more than one entry")
         if self.no_hard_rows and np.isinf(problem.group_costs).any():

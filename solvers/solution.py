@@ -87,7 +87,7 @@ class Limits:
     tol : float
         Relative gap to reach.
     max_iter : int or None
-        Maximum of the solver's own iterations; None is its default.
+        Maximum number of the solver's iterations; None for its default.
     time_limit : float or None
         Wall time in seconds; None is no limit.
     callback : callable or None
@@ -96,7 +96,7 @@ class Limits:
     n_jobs : int
         Threads that a solver may use.
     has_successor : bool
-        True if another solver takes the problem where this one makes slow progress.
+        True if another solver continues if this one makes slow progress.
     """
 
     tol: float = 1e-6
@@ -178,7 +178,7 @@ class AnySolution:
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     """
@@ -207,11 +207,11 @@ class Solution(AnySolution):
     reason : str
         Reason to stop, as text.
     iterations : int or None
-        Iterations of the solver's own kind; None if it counts none.
+        Iterations, as the solver counts them; None if it counts none.
     seconds : float
         Wall time in seconds.
     trajectory : tuple
-        Record of each iteration, a named tuple; empty if the solver keeps none.
+        One named tuple per iteration; empty if the solver records none.
     ray : FarkasRay or None
         Proof that no function satisfies the hard rows, if the solver has one.
     """
@@ -228,7 +228,7 @@ class Solution(AnySolution):
 
     @cached_property
     def interval(self) -> Interval:
-        """Proven interval of the point; missing multipliers are recovered from f."""
+        """Interval of the optimum that the point proves; recovers missing multipliers."""
         return interval(self.problem, self._both_sides)
 
     @property
@@ -260,8 +260,8 @@ class Solution(AnySolution):
     def dual(self) -> AnyMultipliers | None:
         """Multipliers of the rows, shape (p,), or the u of a linear program.
 
-        alpha is implicit for implicit pairs. If the point has no multipliers they are
-        recovered from f; None if that is impossible.
+        Implicit pairs have implicit multipliers, not an array. If the point has no
+        multipliers, they are recovered from f; None if that is impossible.
         """
         return self._both_sides.multipliers
 
@@ -279,7 +279,7 @@ class Solution(AnySolution):
     def w(self) -> Array | None:
         """Weights of f = w.x, shape (d,); None if the kernel is not linear.
 
-        The constant of f follows if the bias is penalised.
+        If the bias is penalised, the constant of f is one more entry at the end.
         """
         if self._function.w is not None:
             return self._function.w
@@ -288,7 +288,7 @@ class Solution(AnySolution):
 
     @cached_property
     def bias_interval(self) -> tuple[AnyBias, AnyBias]:
-        """Interval of the b that are optimal for f, in the sign of f(x) + b.
+        """Interval of optimal b for f; decision values are f(x) + b.
 
         Two arrays of shape (T,) for T > 1 thresholds.
         """
@@ -308,7 +308,7 @@ class Solution(AnySolution):
     def decision_function(self, X: Any) -> Array:
         """Return f(x) + b; for ordinal regression f(x).
 
-        The thresholds -b split the latter into levels.
+        The thresholds -b_k split the values f(x) into levels.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class Solution(AnySolution):
     def stability(self, eps: float = 0.0) -> Stability:
         """Return properties shared by all functions within `eps` of the optimum.
 
-        These are signs, orders, and bounds of multipliers.
+        They are signs and orders of decision values, and bounds on multipliers.
 
         Parameters
         ----------
@@ -389,7 +389,8 @@ class Solution(AnySolution):
     def sensitivity(self) -> Sensitivity:
         """Return intervals of the optimal value's derivatives.
 
-        The derivatives are those in C, in the weight and in the target t of each row.
+        The derivatives are with respect to C, and to the weight and target t_r of each
+        row.
 
         Returns
         -------
@@ -581,7 +582,7 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
     )
     reason = (
         f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, "
-        f"{limits.tol:.0e} was asked"
+        f"{limits.tol:.0e} was requested"
     )
     status = (
         Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED
@@ -611,8 +612,8 @@ def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:
 def relative_gap(primal: float, dual: float, scale: float) -> float:
     """Return |primal - dual| / S with S = max(|primal|, |dual|, 1e-4 P(0)).
 
-    A dual value above the primal one is rounding error, by weak duality, and counts as
-    gap: float64 resolves the optimum to no smaller one.
+    A dual value above the primal one is rounding error, by weak duality. Its excess
+    counts as gap, because float64 does not resolve the optimum more accurately.
 
     Parameters
     ----------

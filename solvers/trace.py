@@ -42,9 +42,9 @@ class Trace:
         trace.checks[-1].seconds
 
     Its clock counts CPU seconds of the process from the construction of the trace. It
-    stops while the trace itself is called, so that a score may be slow. It does count
-    the compilation of kernels; an earlier run on a small problem of the same kind
-    avoids that.
+    stops while the trace itself is called, so that a score may be slow. It includes the
+    compilation of functions, unless an earlier run has solved a small problem of the
+    same kind.
 
     Parameters
     ----------

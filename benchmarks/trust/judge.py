@@ -125,7 +125,7 @@ def wrong(run: Run, excess: tuple[float, float], objective: float, optimum: Inte
     if excess[0] > FAR and run.done is not False and not run.rough:
         said.append(
             f"{excess[0]:.2g} above the optimum "
-            + ("and said to be solved" if run.done else "without a warning")
+            + ("and reported as solved" if run.done else "without a warning")
         )
     if run.claimed is not None:
         slack = FALSE * optimum.size

@@ -38,34 +38,35 @@ INTRODUCTION = """# Leaderboard of trust
 
 CPU seconds of packages for support vector machines, and the distance of their models
 from the optimum. Every package solves the same problems at three tolerances of its own.
-Its model is read, its objective is recomputed with every rounding counted, and set
-against the proven interval of the optimum. The status that a package prints or returns
-is not used. `make leaderboard` remakes this page on a quiet machine.
+The objective of its model is recomputed, with bounds of every rounding error, and
+compared with a proven interval of the optimum; the status that a package prints or
+returns plays no part in this. `make leaderboard` writes this page again, on a machine
+that runs nothing else.
 """
 
 METHOD = """
-The linear problems are ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones in
-place of a bias; those of the kernel are ½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
+The linear problems minimise ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones
+in X in place of a bias; the kernel problems minimise ½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
 
-A distance is a share of the optimum: 0.01 is one per cent above it. *Failures* counts
-the problems on which a package returned no model at some tolerance, and *false words*
-those on which it makes a false statement, both listed at the end. *Furthest at its
-tightest* is the largest distance, over the problems, of the model of the tightest
-tolerance that returned one.
+A distance is relative to the optimum: 0.01 is one per cent above it. *Failures* counts
+the problems on which a package returned no model at some tolerance, *false statements*
+those on which it reported something that is proven to be false; both are listed at the
+end. *Largest final distance* takes the model of the tightest tolerance at which the
+package returned one, and is the largest distance over the problems.
 
-Options of every package are in one table, `benchmarks/trust/packages.toml`; options
+The options of every package are in one table, `benchmarks/trust/packages.toml`; options
 that it does not name have the package's default. Authors can correct the entry of their
 package by a pull request: change it there, and quote in the request the output of
-`make leaderboard ARGS='--packages NAME --page build'` before and after. Packages whose
-kernel machines approximate the kernel, such as Snap ML's, take the linear problems only.
+`make leaderboard ARGS='--packages NAME --page build'` before and after. Packages that
+approximate the kernel, such as Snap ML, solve the linear problems only.
 """
 
 TIMES = """
 Times are CPU seconds on one processor, without reading data or converting them for a
-package. A problem that a package does not solve to the accuracy of a column, at any of
-its tolerances, counts as {seconds:g} s. A time in a table is the geometric mean over
-the problems, with a shift of a millisecond. The order is that of the times within
-{ranked:g}.
+package. A problem that a package solves to within the distance of a column at none of
+its tolerances counts as {seconds:g} s. A time in a table is the geometric mean over the
+problems, with a shift of a millisecond. Packages are in the order of their times to
+within {ranked:g}.
 """
 
 
@@ -138,15 +139,15 @@ def table(results: list[Judged], problem: str, limit: float) -> Iterator[str]:
         instances([result for result in results if result.run.instance.problem == problem])
     )
     yield (
-        f"{number} problems; a cell has those solved, the mean time, and that over the least of "
-        f"its column.\n"
+        f"{number} problems; a cell has the number that a package solves to within a distance, the "
+        f"mean time, and its ratio to the smallest mean time of the column.\n"
     )
     # Cells have the time relative to the fastest package of their column.
     least = {level: min(standing.seconds[level] for standing in order) for level in LEVELS}
     yield (
         "| | package | "
         + " | ".join(f"within {level:g}" for level in LEVELS)
-        + " | failures | false words | furthest at its tightest |"
+        + " | failures | false statements | largest final distance |"
     )
     yield "| --- | --- |" + " ---: |" * (len(LEVELS) + 2) + " --- |"
     for place, standing in enumerate(order, start=1):
@@ -202,15 +203,16 @@ def shown(seconds: float) -> str:
 
 def wrongs(results: list[Judged]) -> Iterator[str]:
     """Yield failures and false reports, with the instance and the tolerance."""
-    yield "\n## What went wrong\n"
+    yield "\n## Failures and false statements\n"
     yield (
-        "The first tolerance at which it happened. What a package says is false where it does "
-        "not warn and its model is more than 1 %"
+        "A row has the first tolerance at which the failure or the false statement occurred. A "
+        "package makes a false statement if its model is"
     )
     yield (
-        "above the optimum, at another tolerance than its loosest, and where an objective that "
-        "it states is proven to be impossible.\n"
+        "more than 1 % above the optimum and it gives no warning (its loosest tolerance is "
+        "exempt), or if an objective that it states is proven"
     )
+    yield "to be impossible.\n"
     yield "| package | problem | tolerance | what happened |"
     yield "| --- | --- | ---: | --- |"
     seen = set()

@@ -14,12 +14,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 FETCHED = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
-"""The attribute that says what a browser fetches, by the element."""
+"""Attribute with the address of what a browser fetches, by element."""
 FETCHED_BY_STYLES = re.compile(r"""(?:@import\s+|url\()\s*["']?(https?:)?//""")
 
 
 class Page(HTMLParser):
-    """The anchors of a page, what it links to, and what it has a browser fetch."""
+    """Anchors of a page, targets of its links, and files that a browser fetches for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Page(HTMLParser):
         self.fetched: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take down what an element says."""
+        """Record the anchors, the link or the file of an element."""
         said = dict(attrs)
         self.anchors.update(name for name in (said.get("id"), said.get("name")) if name)
         if tag == "a" and said.get("href"):
@@ -44,7 +44,7 @@ class Page(HTMLParser):
 
 
 def read(file: Path) -> Page:
-    """A page, parsed."""
+    """Return a parsed page."""
     page = Page()
     page.feed(file.read_text(encoding="utf-8"))
     return page
@@ -59,20 +59,20 @@ def faults(folder: Path) -> Iterator[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 if link in page.fetched and parts.scheme != "data":
-                    yield f"{name}: {link} is fetched from elsewhere"
+                    yield f"{name}: {link} is fetched from another site"
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             if not target.exists():
-                yield f"{name}: {link} leads nowhere"
+                yield f"{name}: {link} has no target file"
             elif (
                 parts.fragment
                 and target in pages
                 and unquote(parts.fragment) not in pages[target].anchors
             ):
-                yield f"{name}: {link} has no such place on its page"
+                yield f"{name}: {link} has no such anchor on its page"
     for style in folder.rglob("*.css"):
         if FETCHED_BY_STYLES.search(style.read_text(encoding="utf-8")):
-            yield f"{style.relative_to(folder)} fetches from elsewhere"
+            yield f"{style.relative_to(folder)} fetches from another site"
 
 
 def main(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""Docstrings as pages: plain text, in which reStructuredText would see markup.
+"""Docstrings in reStructuredText, with plain text protected from its markup.
 
 An entry of a section, `name : type` with its indented text, becomes an item of a list.
 Other indented lines and examples stay as they are.
@@ -29,7 +29,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def rewrite(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Put reStructuredText in place of a docstring."""
+    """Replace the lines of a docstring by reStructuredText."""
     lines[:] = list(restructured(lines))
 
 
@@ -71,7 +71,7 @@ def items(block: list[str]) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """A line with its code between double backticks, and everything else literal."""
+    """Return a line with its code in double backticks, and markup characters escaped."""
     pieces = re.split(r"(`+[^`]+`+)", text)
     return "".join(
         f"``{piece.strip('`')}``"

@@ -1,4 +1,4 @@
-"""The rows of the ledger in `examples/ledger` on the equations of a family."""
+"""Rows of the ledger (`examples/ledger`) on the equations of a family, for its page."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from equimargin.formulations import Formulation
 from ledger import Kind, claims
 
 NUMBERS = re.compile(r"\(([A-Z]?\.?\d+(?:\.\d+)?)\)(?:-\((\d+)\))?")
-"""Numbers of equations in a source: one, or the first and the last of several."""
+"""Equation numbers in a source: one number, or the first and the last of a range."""
 EVIDENCE = {
-    Kind.STATEMENT: "tried in rational numbers: `python -m ledger show {id}` in `examples`",
+    Kind.STATEMENT: "tested in rational numbers: `python -m ledger show {id}` in `examples`",
     Kind.THEOREM: "machine-checked: `{name}`",
     Kind.FORM: "declared: `{name}`",
-    Kind.CONTROL: "declared as a control: `{name}`",
+    Kind.CONTROL: "declared as a negative control, whose optimum differs: `{name}`",
     Kind.TEST: "tested: `{name}`",
     Kind.EXPERIMENT: "measured again: `make experiments`",
-    Kind.NONE: "nothing is run for it",
+    Kind.NONE: "not tested",
 }
-"""Evidence of a row of the ledger, by its kind."""
+"""Text on the evidence of a row of the ledger, by the kind of evidence."""
 
 
 def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
-    """Yield the ledger's rows of the equations that these formulations print, or show."""
-    yield from ("## What the documents say, and what became of it", "")
+    """Yield the ledger's rows on these formulations and on the equations that publish them."""
+    yield from ("## Claims of the documents, and their verdicts", "")
     # A row belongs to a family by the number of a printed equation, or by the id of a
     # formulation.
     wanted = {
@@ -41,7 +41,7 @@ def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
         if row.id in wanted or row.name in own or any(row.id.startswith(f"{id}.") for id in wanted)
     ]
     if not found:
-        yield "The five documents do not print it: its sources are above."
+        yield "None of the five documents has this problem; its sources are named above."
     for row in found:
         yield (
             f"* **{plain(row.id)}**, {row.verdict}: {plain(row.note or row.says)} "
@@ -50,6 +50,6 @@ def write_ledger_rows(formulations: Sequence[Formulation]) -> Iterator[str]:
 
 
 def _numbers(equations: str) -> Iterator[str]:
-    """Yield the numbers of the equations that a source names, each by itself."""
+    """Yield the number of every equation that a source names."""
     for first, last in NUMBERS.findall(equations):
         yield from (str(n) for n in range(int(first), int(last) + 1)) if last else (first,)

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Enter the renderer that `html_math_renderer = "mathml"` names."""
+    """Register the renderer that `html_math_renderer = "mathml"` names."""
     app.add_html_math_renderer("mathml", (inline, None), (displayed, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -22,7 +22,7 @@ def inline(self: Any, node: nodes.math) -> None:
 
 
 def displayed(self: Any, node: nodes.math_block) -> None:
-    """Write an equation of its own line, which scrolls where a screen is too narrow for it."""
+    """Write a displayed equation, which scrolls on a narrow screen."""
     self.body.append(
         f'<div class="equation" tabindex="0">{convert(node.astext(), display="block")}</div>'
     )

@@ -1,7 +1,7 @@
-"""Pages of the reference, made of the registries.
+"""Pages of the reference, generated from the registries.
 
-`pages()` gives every page's text in MyST by its path below `docs`; nothing of Sphinx is
-needed for that. Those of families are the atlas.
+`pages()` returns the text of every page in MyST, by its path below `docs`, and does not
+need Sphinx. The pages of families are those of the atlas.
 """
 
 from __future__ import annotations
@@ -28,26 +28,29 @@ from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
-    "equimargin": "The door: one function, which compares.",
-    "equimargin.data": "Files and data frames become arrays.",
-    "equimargin.formulations": "What is minimised.",
-    "equimargin.solvers": "How, fast; exactly; along the path.",
-    "equimargin.proofs": "Why to believe it.",
-    "equimargin.estimators": "The problems as scikit-learn's estimators.",
+    "equimargin": "`compare`: formulations and solvers on your data.",
+    "equimargin.data": "Arrays from files and data frames; bundled data sets.",
+    "equimargin.formulations": "Problems from arrays, and their formulations as cvxpy problems.",
+    "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",
+    "equimargin.proofs": "Proven intervals, audits, certificates and verdicts.",
+    "equimargin.estimators": "scikit-learn estimators with proven bounds.",
     "equimargin.distributed": "Linear problems beyond one machine.",
-    "equimargin.selection": "The best cost and the best kernel.",
-    "equimargin.metrics": "What a ranking is worth.",
-    "equimargin.boundaries": "Ranks from scores.",
-    "equimargin.adapters": "Programs of others as solvers.",
-    "equimargin.equivalence": "Are two problems one?",
-    "equimargin.own": "Families, solvers and kernels of your own.",
-    "equimargin.testing": "Strategies and judges for tests of your own.",
+    "equimargin.selection": "Selection of the cost and the kernel.",
+    "equimargin.metrics": "Scores of rankings.",
+    "equimargin.boundaries": "Thresholds that turn scores into ranks.",
+    "equimargin.adapters": "Third-party programs as solvers.",
+    "equimargin.equivalence": "Proofs and counterexamples of the equivalence of two problems.",
+    "equimargin.own": "User-defined families, solvers and kernels.",
+    "equimargin.testing": "Hypothesis strategies and checks for your own tests.",
 }
-"""The modules that people import from, each with what it is for."""
+"""Public modules, each with its content."""
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Write the pages before Sphinx reads sources and examples register formulations."""
+    """Write the pages before Sphinx reads its sources.
+
+    Examples that run in the build register formulations, which are not on these pages.
+    """
     app.add_config_value("pyodide", "", "html")
     app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()), priority=100)
     app.connect("build-finished", check_in_browser)
@@ -55,7 +58,10 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def check_in_browser(app: Any, failed: Exception | None) -> None:
-    """Write the page that checks certificates, with Python for browsers if given."""
+    """Write the page that checks certificates in a browser.
+
+    It contains Python for browsers if the option `pyodide` names its folder.
+    """
     if failed is None and app.builder.format == "html":
         write_checker(
             Path(app.outdir) / "atlas", Path(app.config.pyodide) if app.config.pyodide else None
@@ -63,7 +69,7 @@ def check_in_browser(app: Any, failed: Exception | None) -> None:
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write every page that is not there as it should be: an unchanged page is not read again."""
+    """Write every page that is missing or differs, so that Sphinx rereads no unchanged page."""
     for name, text in pages.items():
         file = folder / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
@@ -94,17 +100,22 @@ def pages() -> dict[str, str]:
 
 
 def is_ours(module: str) -> bool:
-    """Return True for a module of the project; installed plug-ins are left out."""
+    """Return True for a module of the project, False for one of an installed plug-in."""
     return module.startswith("equimargin.")
 
 
 def _solvers() -> Iterator[str]:
     yield from ("# Solvers and backends", "")
     yield (
-        "A specialised solver takes a problem and returns a point of it. A backend takes the "
-        "declaration of a formulation, by cvxpy."
+        "A specialised solver takes a problem and returns a solution. A backend solves "
+        "one formulation of a problem, declared as a cvxpy problem."
     )
-    yield from ("`equimargin show NAME` prints what stands here.", "", "## Specialised solvers", "")
+    yield from (
+        "`equimargin show NAME` prints an entry of this page.",
+        "",
+        "## Specialised solvers",
+        "",
+    )
     for solver in SOLVERS.values():
         if not is_ours(solver.module):
             continue
@@ -113,9 +124,12 @@ def _solvers() -> Iterator[str]:
         taken = [
             f"{{ref}}`{family} <family-{family}>`" for family in FAMILIES if solver.takes(family)
         ]
-        yield from (f"**For** {', '.join(taken)}.", "")
+        yield from (f"**Families:** {', '.join(taken)}.", "")
         if solver.reference:
-            yield from ("`auto` never takes it: it is there to be compared with.", "")
+            yield from (
+                "`solve` never chooses it unless you name it: it is for comparisons only.",
+                "",
+            )
         yield from code(inspect.getdoc(inspect.getmodule(solver.function)) or "")
     yield from ("## Backends", "")
     for name, backend in BACKENDS.items():
@@ -127,13 +141,13 @@ def _solvers() -> Iterator[str]:
         where = (
             "every program"
             if backend.suited == "any"
-            else f"{backend.suited} programs; on others only by its name, `--solver {name}`"
+            else f"{backend.suited} programs; on others only if `--solver {name}` names it"
         )
         yield from (
             f"(backend-{name})=",
             f"### {name}",
             "",
-            f"Takes {cones}. It is compared on {where}.",
+            f"Solves {cones}. A comparison runs it on {where}.",
             "",
         )
 
@@ -142,7 +156,7 @@ def _commands() -> Iterator[str]:
     yield from (
         "# Commands",
         "",
-        "The program is `equimargin`; `equimargin COMMAND --help` prints what stands here.",
+        "`equimargin COMMAND --help` prints the text below in a terminal.",
         "",
     )
     printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
@@ -156,7 +170,7 @@ def _kernels() -> Iterator[str]:
     yield from (
         "# Kernels",
         "",
-        "`--kernel NAME` on the command line, `kernel=NAME` of estimators.",
+        "Use `--kernel NAME` on the command line, `kernel=NAME` in an estimator.",
         "",
     )
     for name, made in KERNELS.items():
@@ -172,14 +186,17 @@ def _kernels() -> Iterator[str]:
             "",
         )
         if not made.positive_semidefinite:
-            yield from ("It is not positive semidefinite: no optimum is claimed with it.", "")
+            yield from (
+                "This kernel is not positive semidefinite: no optimum is proven with it.",
+                "",
+            )
 
 
 def _data() -> Iterator[str]:
     yield from (
         "# Bundled data",
         "",
-        "`equimargin compare NAME` on the command line, `equimargin.data.load(NAME)` in Python.",
+        "Use `equimargin compare NAME` in a terminal, `equimargin.data.load(NAME)` in Python.",
         "",
     )
     yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
@@ -187,7 +204,7 @@ def _data() -> Iterator[str]:
 
 
 def _modules() -> Iterator[str]:
-    yield from ("# Python", "", "| import from | what for |", "| --- | --- |")
+    yield from ("# Python", "", "| import from | content |", "| --- | --- |")
     yield from (f"| [{module}]({module}.md) | {said} |" for module, said in PUBLIC.items())
     yield from ("", "```{toctree}", ":hidden:", "", *PUBLIC, "```")
 
@@ -216,7 +233,7 @@ def _module(name: str) -> Iterator[str]:
                 f".. py:data:: {public}",
                 "   :no-index:",
                 "",
-                f"   The one of :doc:`{first}`.",
+                f"   See :doc:`{first}`.",
                 "",
             )
         elif inspect.isclass(found):
@@ -229,7 +246,7 @@ def _module(name: str) -> Iterator[str]:
 
 
 def public_names(name: str) -> list[str]:
-    """What a module offers: its `__all__`, else the functions and classes that it defines."""
+    """Return the names in `__all__` of a module, else its functions and classes."""
     module = import_module(name)
     defined = [
         key
@@ -240,7 +257,10 @@ def public_names(name: str) -> list[str]:
 
 
 def _home(name: str, public: str) -> str:
-    """The module that a public name comes from: a constant is described where it is written."""
+    """Return the module that defines a public name.
+
+    For a constant this is the module that the import statement names.
+    """
     found = getattr(import_module(name), public)
     if inspect.isclass(found) or inspect.isfunction(found):
         return found.__module__

@@ -1,6 +1,6 @@
 """Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
 
-A backend's status is reported, but no proof relies on it. An `Answer` therefore keeps
+A backend's status is reported, but no proof relies on it. An `Answer` therefore stores
 the backend's input and output in its standard form,
 
     min 1/2 x'Px + q'x + offset
@@ -45,7 +45,7 @@ NOT_POLISHED = "polishing did not bring the approximate result to the requested 
 GRACE_SECONDS = 1.0
 """Grace period of a backend in seconds; it checks the clock only between iterations."""
 OVERTIME_RATIO = 1.1
-"""Multiple of its limit after which a backend is abandoned, `GRACE_SECONDS` apart."""
+"""Multiple of its time limit, plus GRACE_SECONDS, after which a backend is abandoned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class BackendResult:
     form: StandardForm
     """Problem passed to the backend, with n variables and r rows."""
     columns: Mapping[str, slice] = field(default_factory=dict)
-    """Slices of x by names of the declaration's variables, as far as cvxpy kept them."""
+    """Slices of x by names of the declaration's variables; without those cvxpy replaced."""
     x: Array | None = None
     """Variables, shape (n,)."""
     z: Array | None = None
@@ -83,8 +83,8 @@ class BackendValues:
     eliminated: float = float("inf")
     """Largest relative violation with bounds and auxiliary equations satisfied exactly.
 
-    Every variable is within its bounds, and every auxiliary one, v of v == A'u,
-    satisfies its equation.
+    Every variable is moved to its bounds if it violates them, and every auxiliary
+    variable v is computed from its equation v == A'u.
     """
     eliminated_objective: float = float("nan")
     """Declared objective at the point of `eliminated`."""
@@ -118,7 +118,7 @@ class Answer:
     solve_seconds: float = 0.0
     """Wall time of the backend in seconds."""
     iterations: int | None = None
-    """Iterations of the backend's own kind; None if it does not count any."""
+    """Iterations, as the backend counts them; None if it counts none."""
 
     def __post_init__(self) -> None:
         if self.parameters is None:
@@ -137,7 +137,7 @@ class Answer:
         return self.declaration.canonical_at(self.parameters or {})
 
     def on_family_scale(self, objective: float) -> float:
-        """Convert a declared objective value to the family's scale.
+        """Convert a declared objective value to the objective that its family shares.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Answer:
 
     @property
     def value(self) -> float:
-        """Declared objective on the family's scale; NaN without values."""
+        """Value of the objective that the family shares; NaN without values."""
         return self.on_family_scale(self.objective)
 
     @property
@@ -184,11 +184,12 @@ def solve_declaration(
     backend : str
         Name in BACKENDS.
     tol : float
-        Tolerance of the value; each backend gets a fraction of it in its own terms.
+        Tolerance of the value; each backend gets a fraction of it as its own
+        tolerances.
     time_limit : float
         Seconds for all attempts in total, without compilation.
     max_iter : int or None
-        Maximum of the backend's own iterations; None is a generous default.
+        Maximum number of the backend's iterations; None for a generous default.
     total_time : float
         Seconds, with compilation, after which no attempt starts.
 
@@ -344,7 +345,10 @@ def _attempt(
         and status is Status.NUMERICAL_FAILURE
         and form.keeps(copy_vector(x), copy_vector(z), tol)
     ):
-        status, reason = Status.OPTIMAL, f"{reason}, and its point keeps the tolerance of {tol:.0e}"
+        status, reason = (
+            Status.OPTIMAL,
+            f"{reason}, and its point satisfies the tolerance of {tol:.0e}",
+        )
     return Answer(
         declaration,
         backend.name,
@@ -372,7 +376,7 @@ def _compiled(
 ) -> tuple[Any, Any, Any, StandardForm] | None:
     """Return cvxpy's data, chain, inverse data and standard form, or None if too slow.
 
-    cvxpy cannot be cancelled. It then continues in an abandoned thread.
+    cvxpy cannot be cancelled: if too slow, it continues in an abandoned thread.
     """
 
     def compiled() -> tuple[Any, Any, Any, StandardForm]:
@@ -475,9 +479,9 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
     """Return the largest relative violation, objective and all violations after repair.
 
     Repair means: first every variable is moved to its bounds, then every auxiliary one
-    is recomputed from its equation. A residual of u >= 0 or of v == A'u looks small
-    relative to u and v, but is not in K v <= 1 or 1/2 |v|^2 if K is large. Violations
-    are relative to 1 + the right-hand side.
+    is recomputed from its equation. A residual of u >= 0 or of v == A'u that is small
+    relative to u and v has a large effect on K v <= 1 or 1/2 |v|^2 if K is large.
+    Violations are relative to 1 + the right-hand side.
     """
     values, constraints = declaration.values, list(declaration.constraints.values())
     # cvxpy writes left >= right as right <= left: a bound has its constant on either side.

@@ -45,8 +45,8 @@ class Backend:
         Attempts in turn, until the backend reports optimal and the attempt accepts the
         result.
     options : callable
-        Maps a tolerance, seconds and an iteration limit (None: the usual one) to
-        options by the backend's own names.
+        Maps a tolerance, seconds and an iteration limit (None for a default) to options
+        by the backend's own names.
     vectors : callable
         Maps the raw result to (x, z, primal ray, dual ray, iterations).
     largest : float
@@ -109,14 +109,15 @@ def _is_polished(tol: float, raw: Any) -> bool:
 
 
 LARGEST_OF_HIGHS = 1e15
-"""Entry of a matrix from which HiGHS treats it as infinite (its large_matrix_value).
+"""Size from which HiGHS treats a matrix entry as infinite (its large_matrix_value).
 
 Such an entry in a Hessian crashes the process.
 """
 
 
 def _highs(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
-    # HiGHS accepts no tolerance below 1e-10; its quadratic solver satisfies neither.
+    # HiGHS accepts no tolerance below 1e-10. Its quadratic solver satisfies neither the
+    # primal nor the dual one.
     feasibility = min(max(tol, 1e-10), 1e-7)
     limits = (
         {}
@@ -142,9 +143,9 @@ def _highs_vectors(raw: Any) -> tuple[Any, Any, Any, Any, Any]:
 ATTEMPTS_OF_CLARABEL = (Attempt(0.01), Attempt(0.1, {"max_step_fraction": 0.9}), Attempt(1.0))
 """Attempts of Clarabel, which may stop with "insufficient progress".
 
-Close to the optimum, its point satisfies the tolerance and is accepted. Far from it,
-shorter steps often succeed, and the default steps with a looser tolerance rarely: they
-are the last attempt.
+If that happens close to the optimum, its point satisfies the tolerance and is accepted.
+Far from the optimum, the second attempt, with shorter steps, often succeeds. The last
+one, with default steps and a looser tolerance, rarely does.
 """
 
 ATTEMPTS_OF_OSQP = (
@@ -160,7 +161,7 @@ constraints and often succeeds at once. If not, the next attempt starts anew.
 """
 
 ONE_ATTEMPT = (Attempt(1.0),)
-"""Attempts of a backend that does no better with another tolerance."""
+"""Attempt of a backend that gives no better results with another tolerance."""
 
 BACKENDS = {
     backend.name: backend

@@ -31,8 +31,8 @@ def solve_grid(
         weight_r = 0 where the point of row r is held out
 
     Multipliers scaled in this way stay in their box, also if C decreases. Runs start
-    closest to their optima if the costs are sorted. One-against-one classes are
-    separate problems: their rows differ.
+    closest to their optima if the costs are sorted. Each pair of classes needs a grid
+    of its own, as its rows differ (`one_vs_one`).
 
     Parameters
     ----------

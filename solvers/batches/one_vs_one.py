@@ -1,6 +1,6 @@
 """Multiclass classification by one binary problem per pair of classes.
 
-All are parts of one validated problem of all points.
+All binary problems are parts of one problem of all points, which is validated once.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def one_vs_one(
     list of Solution
         n (n - 1) / 2 solutions for n classes, in the order (0, 1), (0, 2), ..., (1, 2),
         ... of the sorted classes; a positive decision value is a vote for the first of
-        the two. The points of their problems are in the order of X, and those of a
-        given Gram matrix keep its shift.
+        the two. The points of each problem are in the order of X. With a given Gram
+        matrix, each problem has the diagonal shift of the whole matrix.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def one_vs_one(
 def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
     """Return the problem of two disjoint sets of points, given as (m,) booleans.
 
-    A part of K is positive semidefinite if K is.
+    A principal submatrix of K is positive semidefinite if K is.
     """
     points = np.flatnonzero(positive | negative)
     X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]

@@ -1,4 +1,4 @@
 """Solvers of further problems of the field, one file for each of `formulations.field`.
 
-Most call scikit-learn or scipy.
+Most of them call scikit-learn or scipy.
 """

@@ -9,9 +9,9 @@ from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.solvers.registry import solver
 
 STEPS = 20_000
-"""Maximum steps of the proximal gradient.
+"""Maximum steps of the proximal gradient method.
 
-A group lasso of a hundred weights is then solved to ten digits.
+They solve a group lasso of a hundred weights to ten digits.
 """
 
 
@@ -23,7 +23,7 @@ A group lasso of a hundred weights is then solved to ten digits.
     libraries=("sklearn.linear_model",),
 )
 def coordinate_descent(problem: ProgramProblem) -> Data:
-    """Return the weights of Lasso.
+    """Return the weights of scikit-learn's Lasso.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from equimargin.solvers.registry import solver
     libraries=("sklearn.linear_model",),
 )
 def ridge(problem: ProgramProblem) -> Data:
-    """Return the w and b of Ridge with the penalty 1 / C.
+    """Return the w and b of scikit-learn's Ridge with the penalty 1 / C.
 
     Parameters
     ----------

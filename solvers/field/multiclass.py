@@ -25,7 +25,7 @@ def _two_classes(d: Data) -> str | None:
     libraries=("sklearn.svm",),
 )
 def liblinear(problem: ProgramProblem) -> Data:
-    """Return the weights of LinearSVC, which supports three classes or more.
+    """Return the weights of scikit-learn's LinearSVC for three or more classes.
 
     Parameters
     ----------

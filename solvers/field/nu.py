@@ -14,8 +14,8 @@ from equimargin.solvers.requirements import Requirements
 @solver(
     "nu_svc.libsvm",
     "nu_svc",
-    algorithm="LIBSVM through scikit-learn: its multipliers are those of the dual times a factor, "
-    "their sum being nu",
+    algorithm="LIBSVM through scikit-learn: its multipliers, scaled to the sum nu, are those of "
+    "the dual",
     requires=Requirements(ProgramProblem, also=lambda problem: too_large(problem.data)),
     libraries=("sklearn.svm",),
 )
@@ -39,7 +39,7 @@ def svc_libsvm(problem: ProgramProblem) -> tuple[str, Data]:
 @solver(
     "nu_svr.libsvm",
     "nu_svr",
-    algorithm="LIBSVM through scikit-learn, whose C is C / m",
+    algorithm="LIBSVM through scikit-learn, with C / m as its C",
     libraries=("sklearn.svm",),
 )
 def svr_libsvm(problem: ProgramProblem) -> tuple[str, Data]:

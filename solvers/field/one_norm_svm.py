@@ -18,7 +18,7 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """Return the w and b of HiGHS.
+    """Return the w and b that HiGHS computes.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from equimargin.solvers.registry import solver
     library="HIGHS",
 )
 def highs(problem: ProgramProblem) -> Data:
-    """Return the w and b of QuantileRegressor.
+    """Return the w and b of scikit-learn's QuantileRegressor.
 
     Parameters
     ----------

@@ -3,14 +3,16 @@
     max over alpha >= 0    1'alpha - 1/2 |A'alpha|_K^2
 
 The state is a set S of independent active rows, their multipliers alpha_S >= 0 and the
-f of least norm with A_S f = 1. A row n whose margin is 1 - u, u > 0, enters along
+f of least norm with A_S f = 1. Let phi_r be row r in feature space, G = A K A', and g_s
+= G_sn. A row n whose margin is 1 - u, u > 0, enters along
 
     alpha_S -= t r,  alpha_n += t,    r = G_S^-1 g,    z = phi_n - sum r_s phi_s,
     t = min( min_{r_s > 0} alpha_s / r_s,  u / |z|^2 )
 
-If the first term is the smaller, its row leaves S, and row n continues. The dual value
-increases with every row that enters, so that no S occurs twice. If z = 0 and no r_s >
-0, then -r and 1 are a ray along which the dual is unbounded: no f satisfies these rows.
+If the first term is the smaller, the row that attains it leaves S, and row n takes a
+further step. The dual value increases with every row that enters, so that no S occurs
+twice. If z = 0 and no r_s > 0, then (-r, 1) is a ray along which the dual is unbounded:
+no f satisfies these rows.
 
 References
 ----------
@@ -122,9 +124,9 @@ class Ascent:
 
 
 def drop_negative_multipliers(face: Face) -> Array:
-    """Return the multipliers of a face, all >= 0, dropping active rows.
+    """Drop active rows until no multiplier is negative; return the multipliers.
 
-    Rows with a negative multiplier, which only rounding leaves there, are dropped.
+    Multipliers are negative only by rounding.
 
     Parameters
     ----------

@@ -2,11 +2,12 @@
 
     max over alpha >= 0    1'alpha - 1/2 alpha'G alpha
 
-For a kernel's total order the pairs of neighbours imply all other pairs, so that there
-are no more rows than points. At the start all rows are active. In each round the active
-rows with alpha_r < 0 and the inactive rows with a margin below 1 change sides, all at
-once. After three rounds without fewer wrong rows only the last wrong row changes sides,
-which guarantees termination.
+For a total order of the points the pairs of neighbours imply all other pairs, so that
+there are no more rows than points. At the start all rows are active. The wrong rows of
+a round are the active ones with alpha_r < 0 and the inactive ones with a margin below
+1. All of them are exchanged at once: active ones become inactive, and vice versa. After
+three rounds without fewer wrong rows only the last wrong row is exchanged, which
+guarantees termination.
 
 References
 ----------
@@ -27,16 +28,16 @@ from equimargin.formulations.numeric.rounding import UNIT
 MOST_ROWS = 4000
 """Maximum number of rows whose whole Gram matrix is factorised, in 0.5 s."""
 TRIES = 3
-"""Attempts without fewer wrong rows before only one row changes sides per round."""
+"""Attempts without fewer wrong rows after which a round exchanges only one row."""
 ROUNDS = 300
-"""Maximum number of rounds; a good initial point suffices."""
+"""Maximum number of rounds; the result serves as an initial point, optimal or not."""
 TOO_LITTLE = 1e-9
 """Shortfall up to which an inactive row's margin of 1 counts as satisfied.
 
-The method that continues from the result is exact.
+The active-set method that continues from the result satisfies such rows.
 """
 RIDGES = (0.0, 1e2, 1e4, 1e6)
-"""Shifts of the diagonal of G, in units of its rounding, tried until G has a factor."""
+"""Shifts of the diagonal of G, in units of its rounding, tried until Cholesky succeeds."""
 
 
 def solve_by_block_pivots(

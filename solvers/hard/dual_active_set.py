@@ -4,9 +4,9 @@
 
 A round computes f at all points and adds the most violated rows to a pool
 (`pricing.py`). The method of Goldfarb and Idnani (`ascent.py`) continues from the last
-active rows until f satisfies the pool. At the optimum of a pool 1'alpha = |f|^2, and f
-over its minimum margin m satisfies all rows, so that the relative gap is 1 - m^2: a
-minimum margin of 1 - 5e-7 proves 1e-6.
+active rows until f satisfies the pool. At the optimum of a pool 1'alpha = |f|^2. If m
+is the minimum margin of f, f / m satisfies all rows, so that the relative gap is
+1 - m^2: a minimum margin of 1 - 5e-7 proves 1e-6.
 
 The rows are infeasible if and only if they have a ray, sum_r a_r A_r phi = 0 with
 a >= 0. A ray found in floats is proved in rational numbers, or for an RBF kernel by a
@@ -14,7 +14,7 @@ cycle of the preferences (`exact_ray.py`).
 
 With an RBF kernel and no cycle the rows are feasible, but |f|^2 may exceed double
 precision: 2,000 ordered points at gamma = 0.1 have a Gram matrix whose small
-eigenvalues are all rounding. The run then ends with a proven lower bound. A finite
+eigenvalues are below rounding. The run then ends with a proven lower bound. A finite
 upper bound would need the smallest eigenvalue. The bounds that follow from the
 distances of points decrease like exp(-1 / (gamma distance^2)) and would be useless.
 
@@ -23,7 +23,7 @@ References
 D. Goldfarb, A. Idnani. A numerically stable dual method for solving strictly convex
 quadratic programs. 1983.
 
-T (84)-(85).
+Document T (84)-(85).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ The remaining gap is then due to other rows.
 """
 TOO_LARGE = (
     "the multipliers are so large that the rounding of kernel values moves margins by more "
-    "than that; "
+    "than the tolerance; "
     "the rows are feasible, because their points differ and the preferences have no cycle"
 )
 """Reason why double precision reaches no smaller gap, and what is known nevertheless."""
@@ -220,7 +220,7 @@ class _Run:
     def _whole(self) -> Index:
         """Return the keys of rows that imply all others; none if unknown.
 
-        These are all explicit rows, or the neighbours of strict orders.
+        These are all explicit rows, or the pairs of neighbours of strict orders.
         """
         if isinstance(self.rows, ListedRows):
             return self.rows.keys
@@ -232,7 +232,7 @@ class _Run:
     ) -> bool:
         """Record a function scaled to satisfy all rows; return True if the run is over.
 
-        Its multipliers are those of the active rows of a pool.
+        alpha are the multipliers of the rows `active` of the pool.
         """
         space, tol = self.space, self.judge.limits.tol
         own = space.of_multipliers(pool.taken[active], alpha)
@@ -289,7 +289,7 @@ def _infeasible(
     problem = judge.problem
     assert isinstance(problem, MarginProblem)
     rows_text = "this hard row" if len(ray) == 1 else f"these {len(ray)} hard rows together"
-    judge.end(Status.INFEASIBLE, f"no function meets {rows_text}: {ray.reason}")
+    judge.end(Status.INFEASIBLE, f"no function satisfies {rows_text}: {ray.reason}")
     keys = np.array([row[0] if len(row) == 1 else row[0] * problem.m + row[1] for row in ray.rows])
     largest = max(ray.weights)
     alpha = rows.multipliers(keys, np.array([weight / largest for weight in ray.weights]))
@@ -300,5 +300,5 @@ def _infeasible(
 def _reached(judge: ConvergenceMonitor) -> str:
     return (
         f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, "
-        f"{judge.limits.tol:.0e} was asked"
+        f"{judge.limits.tol:.0e} was requested"
     )

@@ -1,9 +1,9 @@
 """Exact infeasibility proofs of hard rows: a >= 0, a != 0, A'a = 0 in kernel space.
 
 A linear kernel's rows are rational vectors. Rows that a method in floats finds to be
-dependent, with weights of one sign, are a ray if these rational vectors have a null
-space of dimension one, spanned by a vector of one sign. For any other rational kernel
-the null space of the rows' Gram matrix is used.
+dependent, with weights of one sign, have a ray if the null space of these vectors has
+dimension one and is spanned by a vector of one sign. For any other rational kernel the
+null space of the rows' Gram matrix is used.
 
 An RBF kernel is strictly positive definite on distinct points: A'a = 0 in its space
 only if the coefficients of every point cancel. For pairs such an a is a circulation of
@@ -64,7 +64,8 @@ def exact_ray(problem: MarginProblem, taken: RowSubset, weights: Array) -> Farka
 def decides_by_cycles(kernel: Kernel) -> bool:
     """Return True if the kernel is strictly positive definite on distinct points.
 
-    Hard rows are then feasible unless they contradict each other.
+    Hard rows are then feasible unless the preferences have a cycle, or equal points
+    have opposite classes.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def _cycle(graph: PreferenceGraph) -> FarkasRay | None:
 
 
 def _passed(leaving: Index, entered: Index) -> FarkasRay:
-    """Return the pairs of a cycle: each point left, and the next point entered."""
+    """Return the ray of a cycle, with a pair for each point left and the next one entered."""
     at = next(k for k in range(len(leaving)) if leaving[k] >= 0)
     pairs, preferred = [], -1
     for k in range(len(leaving)):
@@ -212,9 +213,9 @@ def _opposite(taken: RowSubset, first: Index) -> FarkasRay | None:
 
 
 def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
-    """Return integers with the null vectors of the rows: features or Gram matrix.
+    """Return an integer matrix whose null vectors are those of the rows.
 
-    The features of a row are a column.
+    Its columns are the features of the rows, or it is the Gram matrix of the rows.
     """
     Z = problem.explicit
     points = taken.points

@@ -125,7 +125,7 @@ class Face(ABC):
         return np.asarray(solve_triangular(self.R, v, trans=int(transposed), check_finite=False))
 
     def _grow(self) -> None:
-        """Increase the capacity, if necessary, to one more active row."""
+        """Increase the capacity if it does not suffice for one more active row."""
         if len(self.S) < len(self._R):
             return
         size = 2 * len(self._R)
@@ -212,7 +212,7 @@ class KernelFace(Face):
     G : ndarray of shape (k, k)
         Matrix A K A' of the pool.
     scale : float
-        Largest K_ii, whose rounding the entries of G carry.
+        Largest K_ii, in units of which the entries of G are rounded.
     """
 
     def __init__(self, G: Array, scale: float) -> None:
@@ -300,7 +300,8 @@ def _drop(R: Array, Q: Array, place: int, size: int) -> None:
     for j in range(place, size - 1):
         for i in range(j + 2):
             R[i, j] = R[i, j + 1]
-    # Rotate rows j, j + 1 of R, and these columns of Q, so that R[j + 1, j] becomes 0:
+    # Rotate rows j, j + 1 of R, and columns j, j + 1 of Q, so that R[j + 1, j] becomes
+    # 0:
     #     (r_j, r_j+1) <- (c r_j + s r_j+1, c r_j+1 - s r_j),   (c, s) = (a, b) / |(a, b)|
     for j in range(place, size - 1):
         a, b = R[j, j], R[j + 1, j]

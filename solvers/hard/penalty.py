@@ -5,16 +5,17 @@
 
 The hard rows get a finite cost c_h, which is multiplied by ten in every round.
 Multipliers at any c_h are feasible for hard rows, whose bounds are larger, so that
-their dual value is a lower bound. f over the minimum margin of the hard rows satisfies
-these rows and gives an upper bound.
+their dual value is a lower bound. f divided by the minimum margin of the hard rows
+satisfies these rows and gives an upper bound.
 
     hinge            the penalty is exact: the optimum is unchanged once c_h is at
                      least the optimal multipliers of the hard rows
     squared hinge    f and alpha have an error of const / c_h + O(1 / c_h^2)
 
 The last two f, at c_h / 10 and at c_h, are therefore extrapolated to an infinite cost,
-f + (f - f_before) / 9. This leaves O(1 / c_h^2) of the squared hinge's error, and keeps
-an exact f. The lower bound needs no extrapolation: it is largest at the optimal alpha.
+f + (f - f_before) / 9. This leaves O(1 / c_h^2) of the squared hinge's error, and does
+not change an f that is exact. The lower bound needs no extrapolation: it is largest at
+the optimal alpha.
 
 The problem is infeasible if and only if its hard rows are, which the dual active-set
 method decides first.
@@ -56,12 +57,12 @@ SHARE = 0.1
 """Fraction of the tolerance to which the first problem with a finite cost is solved.
 
 Each later problem is solved GROWTH times as accurately: an f whose value has the error
-e may miss a margin by sqrt(e), and each miss costs more every round.
+e may violate a hard margin by sqrt(e), which costs more every round.
 """
 TIGHTEST = 1e-10
 """Smallest relative gap requested of a problem with a finite cost.
 
-Smooth approximations of the hinge reach no smaller one quickly.
+Smooth approximations of the hinge need many steps for a smaller one.
 """
 STALE_ROUNDS = 6
 """Consecutive rounds without a smaller gap that end a run."""
@@ -115,8 +116,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
                 "the cost of hard rows exceeds the float64 range",
             )
             break
-        # With C = 1 the weights are the costs. A cost over a tiny C would overflow,
-        # and its rows would be hard again.
+        # With C = 1 the weights are the costs. With a tiny C the weight cost / C would
+        # overflow, and its rows would be hard again.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
         solution = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
@@ -130,7 +131,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
 
 
 def _first_cost(problem: MarginProblem, alone: Solution) -> float:
-    """Return the largest soft cost or multiplier of the hard rows alone, or 1 if 0."""
+    """Return the largest soft cost or multiplier of the hard margin alone; 1 if it is 0."""
     finite = problem.group_costs[np.isfinite(problem.group_costs)]
     alpha = alone.dual if alone.ok else None
     listed = (
@@ -150,7 +151,7 @@ def _seconds(judge: ConvergenceMonitor) -> float | None:
 
 
 def _sides(problem: MarginProblem, found: Point) -> tuple[Array, AnyMultipliers]:
-    """Return a solution's coefficients, and its multipliers, feasible for hard rows."""
+    """Return the coefficients of a point, and its multipliers made feasible."""
     alpha = problem.repaired(np.zeros(problem.p) if found.alpha is None else found.alpha)
     return coefficients(
         problem, found if found.has_function else Point(beta=problem.rows.rdot(alpha))

@@ -1,9 +1,8 @@
 """Search for the most violated hard rows, without a list of all rows.
 
 A row is identified by its key: the point of a classification, and preferred * m + other
-for a pair. Labelled pairs are implicit. One sweep over the points by query and level
-keeps the highest values of f on the levels below, and compares them with the lowest of
-the next level.
+for a pair. Labelled pairs are implicit. A sweep over the levels of each query compares
+the lowest values of f on a level with the highest values on all levels below.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, FewMul
 from equimargin.formulations.rows.pair_sweeps import Level
 
 POINTS_OF_A_LEVEL = 4
-"""Maximum number of points per level and end in the search for violated pairs.
+"""Number of points of lowest f on a level that the search for violated pairs compares.
 
-They are the lowest of the level, and the highest of all levels below.
+They are compared with as many points of highest f on all levels below.
 """
 FOUND_PAIRS = 200_000
 """Maximum number of violated pairs that one sweep collects.
@@ -186,7 +185,7 @@ class HardRows(ABC):
 
     @abstractmethod
     def support(self, alpha: AnyMultipliers) -> tuple[Index, Array]:
-        """Return the keys of hard rows with a positive multiplier, and the latter.
+        """Return the keys of hard rows with a positive multiplier, and these multipliers.
 
         Parameters
         ----------
@@ -379,7 +378,7 @@ def _near(
     f : ndarray of shape (m,)
         Function values.
     take : int
-        Number of points per end.
+        Number of points of lowest, and of highest, f.
     below : float
         Upper bound of the margin.
     out : Index of shape (n, 2)

@@ -8,11 +8,12 @@ S are some of the columns, and G a partition of the rows: pairs or classified po
 with signs s; without a bias s = 0. This restricted program has few columns, and one row
 per group of rows. A round has these steps:
 
-1. Solve the restricted program by the simplex method, from the basis of the last
-   program, with every nonbasic variable at the bound of its side; it is dual feasible
-   there.
+1. Solve the restricted program by the dual simplex method, from the last basis. A
+   nonbasic u starts at 0 if the mean margin of its group is at least 1, and at its
+   upper bound otherwise; the basis is then dual feasible.
 2. Divide groups whose slacks have both signs, and solve again. If there are many
-   groups, merge those on one side of the margin, which changes neither u nor the value.
+   groups, merge nonbasic ones with all margins above 1, or all below 1, which changes
+   neither u nor the value.
 3. Bound the optimum of the whole program: from below by u, divided by max(1, max B'u)
    so that it is feasible; from above by x, with the slack of every single row. The
    prices B'u are one product of K with A'u.
@@ -58,33 +59,33 @@ Index = NDArray[np.intp]
 COLUMNS_ADDED = 25
 """Maximum number of columns added to the restricted program per pricing."""
 SINGLE_PAIRS = 100.0
-"""Approximate number of pairs nearest to the margin, per side, that are single groups.
+"""Approximate number of pairs of margin nearest to 1, above or below, in groups of one.
 
-Groups grow with the distance from the margin: n pairs on one side form a log(1 + n / a)
-groups, where a is this number.
+Groups grow with the distance of their margins from 1: n pairs above or below 1 form
+a log(1 + n / a) groups, where a is this number.
 """
 MOST_GROUPS = 4000
-"""Number of groups above which those on one side of the margin are merged."""
+"""Number of groups above which nonbasic ones without margins on both sides of 1 merge."""
 HIDDEN_SHARE = 0.1
 """Share of the gap that groups may hide.
 
-Groups are divided until the slacks that they average away add less than this to the
-value.
+Groups are divided until the slacks that their means hide add less than this share to
+the value.
 """
 MOST_DIVISIONS = 10
 """Maximum number of divisions of the groups between two pricings."""
 STALE_PRICES = 250
 """Number of pricings without progress that end a run.
 
-There are many, because columns come slowly, but their number is finite.
+It is large, because few columns are added per pricing.
 """
 ENTRIES_BETWEEN_INTERRUPTS = 20_000_000
 """Number of entries of K computed between two checks for an interrupt."""
 WHOLE_PROGRAM_ENTRIES = {"points": 60_000, "rows": 250_000}
 """Largest matrix, in entries, that "auto" leaves to HiGHS, by the variables' kind.
 
-Up to this size the whole linear program is faster than column generation. Over pairs
-many columns are similar, so that column generation pays later.
+Up to this size the whole linear program is faster than column generation. If variables
+belong to pairs, many columns are similar, and column generation pays off later.
 """
 MOST_ITERATIONS = 1_000_000
 """Default limit of the simplex iterations of a run."""
@@ -118,8 +119,8 @@ def large(problem: OneNormProblem) -> bool:
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back.
 
-    The support of the x of `warm_start` are the first columns, and its u gives the
-    first prices. `limits.max_iter` counts simplex iterations.
+    The support of x in `warm_start` gives the first columns, and its u the first
+    prices. `limits.max_iter` counts simplex iterations.
     """
     found = _generate(problem, limits, warm_start)
     return _refined(problem, found, limits) if found.status is Status.NUMERICAL_FAILURE else found
@@ -155,7 +156,7 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
             judge.end(
                 Status.NUMERICAL_FAILURE,
                 f"no column and no group is left: relative gap {judge.gap:.2e}, "
-                f"{limits.tol:.0e} was asked",
+                f"{limits.tol:.0e} was requested",
             )
             break
         u = _balanced(problem, master.at.u / scale) * scale
@@ -163,14 +164,14 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
 
 
 def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Solution:
-    """Return a solution above its tolerance with its vertex equations solved again."""
+    """Return a solution of too large a gap with its vertex equations solved again."""
     x, u = _inside(problem, problem.own_point(found.point))
     until = (
         np.inf if limits.time_limit is None else run_seconds() + limits.time_limit - found.seconds
     )
     point, gap = interruptible(lambda: best(problem, x, u, lambda: run_seconds() > until))
     if gap <= limits.tol:
-        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was requested"
         return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
     return replace(found, point=point)
 
@@ -178,7 +179,7 @@ def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Soluti
 def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]:
     """Return the x (size,) and u (p,) of a point, moved inside their bounds.
 
-    0 and about C if the point has none.
+    A missing x is 0, and a missing u about C.
     """
     x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
     u = (
@@ -250,11 +251,11 @@ class Master:
     columns : ndarray of shape (s,)
         Columns S.
     F : ndarray of shape (m, s)
-        Decision values of a unit of each column.
+        Values at all points of the function of each column, with coefficient 1.
     at : RestrictedSolution
         Last solution.
     group : ndarray of shape (p,)
-        Number of every row's group.
+        Index of every row's group.
     basis : Basis
         Basis of the last solution, where the simplex method starts next.
     solved : bool
@@ -299,7 +300,7 @@ class Master:
         judge : ConvergenceMonitor
             Convergence monitor, whose limits apply.
         wanted : float
-            Value that the groups may hide.
+            Part of the value that the groups may hide.
 
         Returns
         -------
@@ -335,7 +336,7 @@ class Master:
         return new[:COLUMNS_ADDED]
 
     def _decisions(self, columns: Index) -> Array:
-        """Return f of a unit of each column, (m, columns)."""
+        """Return the values of each column's function with coefficient 1, (m, columns)."""
         F, everywhere = np.zeros((self.problem.m, len(columns))), np.arange(self.problem.m)
         for points, signs in _columns(self.problem):
             F += signs[columns] * self.kernel.block(points[columns], everywhere).T
@@ -391,9 +392,9 @@ class Master:
         return True
 
     def _mixed(self) -> tuple[Flags, Index, Index]:
-        """Return a mask of groups with slacks of both signs, their low rows and sizes.
+        """Return a mask of groups with slacks of both signs, and two counts per group.
 
-        A low row has a margin below 1. Shapes (n,).
+        These are the rows of margin below 1, and all rows. Shapes (n,).
         """
         n = len(self.basis.v)
         low, size = (
@@ -403,7 +404,7 @@ class Master:
         return (low > 0) & (low < size), low, size
 
     def _put_together(self, far: Flags) -> None:
-        """Regroup the rows of the groups `far`, nonbasic and on one side of the margin."""
+        """Regroup the rows of the groups `far`, nonbasic and with slacks of one sign."""
         kept = np.count_nonzero(~far)
         again = np.flatnonzero(far[self.group])
         self.group = (np.cumsum(~far) - 1)[self.group]
@@ -415,7 +416,7 @@ class Master:
 
 
 def graded(z: Array) -> Index:
-    """Return the group 0, 1, ... of every row, each on one side of the margin.
+    """Return the group 0, 1, ... of every row; margins of a group are all < 1 or all >= 1.
 
     Groups with margins closer to 1 have fewer rows.
 

@@ -28,7 +28,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
-    """Linear program; an infinite end is no bound.
+    """Linear program; an infinite bound is none.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class LinearProgram:
     entries : ndarray
         Entries of M.
     row_lower : ndarray of shape (rows,)
-        Lower ends of M v.
+        Lower bounds of M v.
     row_upper : ndarray of shape (rows,)
-        Upper ends of M v.
+        Upper bounds of M v.
     """
 
     costs: Array

@@ -4,13 +4,13 @@
     B' = K A' (over points)  or  A K A' (over rows)
 
 B is never formed. It is a product of sparse matrices and of K, or of Z and Z' if the
-kernel has features with K = Z Z'. The product of u with each factor is a variable of
-its own: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 - (B
-x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x. Without a
-bias s = 0. The simplex method starts at u = C with the equations that define h, w and g
-solved: from a basis of slacks it would need a step for each of these variables. HiGHS
-has absolute tolerances only; the equations of its vertex are therefore solved again
-(`polish.py`).
+kernel has features with K = Z Z'. The products of u with successive factors are further
+variables: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 -
+(B x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x.
+Without a bias s = 0. The simplex method starts at u = C with the equations that define
+h, w and g solved: from a basis of slacks it would need a step for each of these
+variables. HiGHS has absolute tolerances only; the equations of its vertex are therefore
+solved again (`polish.py`).
 
 References
 ----------
@@ -76,7 +76,7 @@ REQUIREMENTS = Requirements(OneNormProblem, also=too_large)
 
 
 def entries(problem: OneNormProblem) -> int:
-    """Return the maximum entries of the matrix: 4 p, plus those of K or of Z and Z'.
+    """Return the maximum number of matrix entries: 4 p, plus those of K or of Z and Z'.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def entries(problem: OneNormProblem) -> int:
 def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | None) -> Solution:
     """Solve at unit mean K_ii and map back.
 
-    The simplex method starts from a basis, which `warm_start` is not.
+    `warm_start` is not used: the simplex method starts from a basis.
     """
     start = run_seconds()
     result = (
@@ -239,7 +239,7 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
     has numbers beyond HiGHS's tolerances, or a C K beyond its infinity.
     """
     if gap <= limits.tol:
-        return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked"
+        return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was requested"
     status = Status.ITERATION_LIMIT if answer.limited else Status.NUMERICAL_FAILURE
     if (
         status is Status.ITERATION_LIMIT
@@ -247,4 +247,4 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
         and seconds >= limits.time_limit
     ):
         status = Status.TIME_LIMIT
-    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was asked; HiGHS: {answer.words}"
+    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was requested; HiGHS: {answer.words}"

@@ -31,12 +31,12 @@ from equimargin.solvers.solution import relative_gap
 MOST_EQUATION_ENTRIES = 20_000_000
 """Largest matrix of equations, in entries, that is formed.
 
-It has the rows of A K, one per multiplier inside its box, times points.
+It has a row of A K per multiplier strictly between its bounds, and a column per point.
 """
 NEARLY_ONE = 1e-6
-"""Maximum distance from 1 of a margin that counts as rounded.
+"""Maximum distance from 1 of a margin that counts as 1.
 
-The simplex method ends within 1e-7.
+The simplex method stops when its errors are below 1e-7.
 """
 MOST_MOVES = 4
 """Maximum number of moves of the multipliers to the inside of their constraints."""
@@ -45,7 +45,7 @@ MOST_MOVES = 4
 def best(
     problem: OneNormProblem, x: Array, u: Array, out_of_time: Callable[[], bool]
 ) -> tuple[OneNormPoint, float]:
-    """Return the better x and the better u of the given ones and the re-solved ones.
+    """Return the best x and the best u of the given, re-solved and corrected ones.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
 def _stretched(problem: OneNormProblem, x: Array) -> Array:
     """Return x divided by the least margin close to 1, so that such rows have no slack.
 
-    A slack costs C, even if tiny; a longer x costs that share of 1'x.
+    A slack e costs C e; dividing x by 1 - e costs about e 1'x.
     """
     f = problem.gram @ problem.coefficients(x)
     margins = problem.rows.dot(f) + problem.bias_at(f) * problem.bias_signs
@@ -113,8 +113,8 @@ def _moved_inside(
     """Yield u, and u after each of a few moves that make it feasible.
 
     A move solves for B'u = 1 - 2 excess where B'u is near 1, excess = max B'u - 1. It
-    costs little, in proportion to 1'x; dividing u by max B'u, which makes it feasible
-    too, costs in proportion to 1'u.
+    lowers the dual value little, in proportion to 1'x. Division of u by max B'u makes u
+    feasible, too, but lowers the value in proportion to 1'u.
     """
     yield u
     for _ in range(MOST_MOVES):
@@ -160,6 +160,6 @@ def _missing(problem: OneNormProblem, B: Array, u: Array, prices: Array) -> Arra
 
 
 def _prices(problem: OneNormProblem, u: Array) -> Array:
-    """Return B'u for the multipliers of a proof, the nearest ones to u on a grid."""
+    """Return B'u for u rounded to the grid on which a proof evaluates multipliers."""
     g, _ = kernel_product(problem, problem.rows.rdot(problem.feasible(u)))
     return g if problem.over == "points" else problem.rows.dot(g)

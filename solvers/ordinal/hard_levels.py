@@ -1,9 +1,10 @@
 """Hard margins with thresholds, from the hard ranking of all pairs of levels.
 
-The ranking requires f(x_i) - f(x_j) >= 1 for all y_i > y_j. Twice its f has margins of
-1 on both sides of thresholds in the middle between the levels, and 4 times its value.
-The multiplier a of a pair becomes 2 a for the two rows (i, k) and (j, k) of the
-threshold k = y_j, so that A'alpha is doubled as well, and S'alpha = 0.
+The ranking requires f(x_i) - f(x_j) >= 1 for all y_i > y_j. With thresholds midway
+between the levels, 2 f has margins of 1 on both sides of each threshold, and 4 times
+the objective of f. The multiplier a of the pair (i, j) becomes 2 a for each of the rows
+(i, k) and (j, k) of the threshold k = y_j, so that A'alpha is doubled as well, and
+S'alpha = 0.
 
 References
 ----------
@@ -59,7 +60,7 @@ def _soft_rows(problem: MarginProblem) -> Refusal | None:
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution:
-    """Solve the ranking, and place thresholds between the levels."""
+    """Solve the ranking, and return twice its f, without thresholds."""
     # C may be finite even if all weights are infinite.
     ranked = pairs_of_levels(replace(problem, C=np.inf))
     callback = limits.callback
@@ -81,7 +82,7 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution:
 
 
 def _doubled(problem: MarginProblem, ranked: MarginProblem, point: CanonicalPoint) -> Point:
-    """Return the ordinal point of a point of the ranking, without its best b."""
+    """Return the ordinal point, without b, of a point of the ranking."""
     assert isinstance(point, Point)
     w, beta = (None if part is None else 2 * part for part in (point.w, point.beta))
     if point.alpha is None:

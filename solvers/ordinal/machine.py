@@ -84,7 +84,7 @@ def with_all_thresholds(
 def with_neighbours(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProblem:
     """Return the instance with ordered thresholds and rows next to each point's level.
 
-    There is a row for every point and threshold next to its level.
+    A point of level k has a row for each of the thresholds k - 1 and k that exists.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ def with_intervals(Z: Explicit, y: Levels, cost: Array, T: int) -> OrdinalProble
         min over f, a, b    1/2 |f|^2 + sum_k (a_k - b_k)
                             + sum_i c_i ((f(x_i) - a_{y_i})_+ + (b_{y_i - 1} - f(x_i))_+)
 
-    The thresholds a_0 <= b_0 <= a_1 <= ... are ordered, and the widths are summed.
+    The thresholds a_0 <= b_0 <= a_1 <= ... are ordered; b_k - a_k is the width of
+    interval k.
 
     Parameters
     ----------

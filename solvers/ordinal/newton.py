@@ -7,12 +7,12 @@ It covers squared slacks, hinges, and ordered thresholds.
 
     c_r phi_r'(u) = min((a_r + sigma_r u)_+, top_r),       psi_k'(u) = (m_k + tau u)_+
 
-Squared slacks are smooth: for them always a = 0, sigma = 2 c and top = inf. A hinge has
-the top c and is nondifferentiable at 0; an order b_k <= b_{k+1} has the top inf and is
-nondifferentiable at 0. Both are smoothed around the current multipliers a and m. At
-each minimum the derivatives replace the multipliers, and sigma and tau grow: this is
-the method of multipliers, as in `newton/huber.py`. The initial a and m are those of
-Huber's function.
+phi_r is the loss of row r, and psi_k the penalty of the order b_k <= b_{k+1}. Squared
+slacks are smooth: for them always a = 0, sigma = 2 c and top = inf. A hinge has the top
+c. The hinge and the order's exact penalty are nondifferentiable at 0, and are smoothed
+around the current multipliers a and m. At each minimum the derivatives replace the
+multipliers, and sigma and tau grow: this is the method of multipliers, as in
+`newton/huber.py`. Initially a = sigma, which gives Huber's function, and m = 0.
 
 The Hessian depends on a point only through the sum D of the sigma of its rows on a
 curved piece, so that a step costs as much as in a classification of the points. With
@@ -50,9 +50,9 @@ The derivative is piecewise linear, and Newton's method on it needs three to six
 FLAT = 1e-3
 """Fraction of a step's initial derivative at which the line search stops."""
 DAMPINGS = (1e-13, 1e-11, 1e-9, 1e-6, 1e-3)
-"""Shifts of the Hessian's diagonal, relative to it, tried until it has a factor.
+"""Relative shifts of the Hessian's diagonal, tried until Cholesky succeeds.
 
-For thresholds they are relative to the largest curvature of a threshold. The Hessian is
+For thresholds they are relative to the largest curvature in a threshold. The Hessian is
 singular if a threshold has no row on a curved piece, or only the order couples
 thresholds.
 """
@@ -69,14 +69,14 @@ class _Place:
 
 @dataclass(frozen=True)
 class _View:
-    """Smoothed losses at a place.
+    """Smoothed losses and their derivatives at a point.
 
     Parameters
     ----------
     G : ndarray of shape (T, n)
         Signed derivatives of the rows.
     m : ndarray of shape (T - 1,)
-        Derivatives of the order.
+        Derivatives of the order's penalties.
     gradient : ndarray of shape (q + T,)
         Gradient in w and b.
     primal : float
@@ -160,7 +160,7 @@ def _look(machine: OrdinalProblem, phi: LossSmoothing, at: _Place) -> _View:
 def _balanced(G: Array) -> Array:
     """Return signed multipliers (n, T) with columns that sum to 0.
 
-    The heavier side of every column is scaled down.
+    In every column either the positive or the negative entries are scaled down.
     """
     up, down = np.maximum(G, 0.0).sum(axis=0), np.maximum(-G, 0.0).sum(axis=0)
     least = np.minimum(up, down)

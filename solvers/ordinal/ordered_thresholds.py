@@ -28,13 +28,13 @@ from equimargin.solvers.solution import relative_gap
 CLOSE = 1e-8
 """Largest relative gap of an accepted point of Newton's method.
 
-The points are made exactly feasible, and their values are exact.
+The referee then makes the point exactly feasible and computes its exact objective.
 """
 ASKED = 1e-12
 """Relative gap requested of Newton's method.
 
-Gaps are relative to P(0) if that is much larger than the optimum, and the last steps
-are the fastest.
+It is this small because gaps are relative to P(0), the objective at f = 0, if that is
+much larger than the optimum, and because Newton's last steps converge fastest.
 """
 
 

@@ -3,8 +3,8 @@
     c phi'(u) = min((a + sigma u)_+, top),    u_ik = margin - s_ik (f_i - b_k),
     psi_k'(v) = (m_k + tau v)_+,              v_k = b_k - b_{k+1}
 
-A hinge has the top c, a squared slack none. Arrays of rows have a row for every
-threshold and a column for every point: (T, n).
+A hinge has top = c, a squared slack top = inf. psi_k is the penalty of the order b_k <=
+b_{k+1}. Arrays of problem rows have the shape (T, n): thresholds by points.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.ordinal.machine import OrdinalProblem
 
 STIFFEST = 1e3
-"""Largest initial sigma, times the mean K_ii.
+"""Maximum of initial sigma x mean K_ii.
 
-If costs are huge, multipliers are not.
+Huge costs do not imply huge multipliers.
 """
 GROWTH = 4.0
 """Factor by which sigma and tau grow from one minimum to the next."""
@@ -29,7 +29,7 @@ GROWTH = 4.0
 
 @dataclass(frozen=True)
 class SmoothedLosses:
-    """Losses at a place.
+    """Losses and their derivatives at a point.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SmoothedLosses:
     beta : ndarray of shape (n,)
         Sums of G over the thresholds.
     loss : float
-        Sum of the losses, not smoothed, with the thresholds in order.
+        Sum of the losses, not smoothed, with the thresholds made monotone.
     blur : float
         Sum over the rows of c u_+ - a u, a = |G|.
     """
@@ -127,7 +127,7 @@ class LossSmoothing:
         return SmoothedLosses(G, sums[0], float(sums[1].sum()), float(sums[2].sum()))
 
     def along(self, f: Array, b: Array, df: Array, db: Array) -> tuple[float, float]:
-        """Return the first and second derivative of losses and order along a direction.
+        """Return first and second derivatives of losses and penalties along a direction.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ def _many_features(problem: MarginProblem) -> Refusal | None:
     ),
 )
 def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
-    """Minimise over w and b from 0, on the points with a cost."""
+    """Minimise over w and b, starting at 0, on the points of positive cost."""
     kept = np.flatnonzero(problem.group_costs)
     if not len(kept):
         return problem.origin
@@ -64,7 +64,7 @@ def _solve(problem: MarginProblem, limits: Limits) -> Solution | Point:
 
 
 class _ThresholdMonitor:
-    """Monitor of a run on the points `kept`, with the documents' sign of b."""
+    """Monitor of a run on the points `kept`; converts b to the sign of f(x) + b."""
 
     def __init__(self, problem: MarginProblem, kept: Index, limits: Limits) -> None:
         self.problem, self.kept = problem, kept

@@ -1,19 +1,20 @@
-"""Newton's method that uses only sums over the points, each a round over all partitions.
+"""Newton's method that uses only sums over the points, computed partition by partition.
 
     min over v = (w, b)   1/2 |w|^2 + C sum_r phi(u_r)
     (R + C slope Z'DZ) s = -gradient,    R = diag(1, ..., 1, 0)
 
-phi is the squared hinge, or a hinge with decreasing smoothing, as in `huber.py`. A step
-takes two rounds: one for the matrix, and one for the full step, whose gradient also
-gives the derivative along the step. If that is not small enough, each further
-evaluation costs a round. The matrix of the previous step is reused if one more step by
-it will do. Every evaluation proves an interval, and the run ends when the intersection
-of the intervals is narrow enough.
+phi is the squared hinge, or a hinge with decreasing smoothing, as in `huber.py`. Every
+sum takes a round, a request to all partitions. A step takes two rounds: one for the
+matrix, and one for the full step, whose gradient also gives the derivative along the
+step. If that derivative is not small enough, each further evaluation costs a round. The
+matrix of the previous step is reused if one more step with it is expected to suffice.
+Every evaluation proves an interval, and the run ends when the intersection of the
+intervals is narrow enough.
 
-For the squared hinge, the method is that of `newton.py` without its start on a part of
-the points. The smoothed hinge of a classification is centred at the multipliers of the
-last minimum. Multipliers of pairs are not stored, and the smoothing of a ranking gets
-narrower around 0 instead.
+For the squared hinge, the method is that of `newton.py` without its start on a subset
+of the points. The smoothed hinge of a classification is centred at the multipliers of
+the last minimum. For a ranking, whose multipliers of pairs are not stored, the
+smoothing interval shrinks around 0 instead.
 """
 
 from __future__ import annotations
@@ -44,24 +45,24 @@ STALE_STEPS = 25
 SEARCH_ROUNDS = 30
 """Maximum number of evaluations along one direction; one is usual."""
 SLOPE_LEFT = 0.3
-"""Fraction of the derivative along a direction at which a search ends.
+"""Maximum derivative along a direction after a line search, relative to the initial one.
 
-Each evaluation is a round, and exactness does not pay.
+Each evaluation takes a round, so that an exact line search does not pay off.
 """
 DAMPINGS = (0.0, *(10.0**k for k in range(-13, 1)))
-"""Relative additions to the diagonal of the matrix, tried until there is a factor.
+"""Relative additions to the diagonal of the matrix, tried until Cholesky succeeds.
 
-Rounding may have made it indefinite.
+Rounding may have made the matrix indefinite.
 """
 STALENESS = 64.0
-"""Assumed ratio of the gradient left by a reused matrix to that left by its last step.
+"""Assumed factor by which the reduction of the gradient worsens if a matrix is reused.
 
-Both are fractions of the gradient's part of the gap; 10 to 50 were observed.
+Reductions are those of `System.left`; factors of 10 to 50 were observed.
 """
 GRADIENT_LEFT = 0.25
-"""Fraction of the requested gap that the gradient may leave after a reused matrix."""
+"""Maximum part of the gradient in the gap after a reused matrix, over the requested gap."""
 FLAT_BIAS_CURVATURE = 1e-12
-"""Minimum curvature of a free bias, relative to that of all rows.
+"""Minimum curvature in a free bias, relative to its curvature if all rows contribute.
 
 The curvature is 0 if every row is on a straight piece of the loss.
 """
@@ -76,16 +77,16 @@ FIRST_SLOPE = 0.4
 At f = 0, where u = 1, all rows are on it.
 """
 STIFFEST_START = 1e3
-"""Maximum slope at the start, times C and a mean square of the features.
+"""Maximum of initial slope x C x mean square of the features.
 
-If costs are huge, multipliers are not.
+Huge costs do not imply huge multipliers.
 """
 SLOPE_GROWTH = 2.0
 """Minimum factor of the slope from one minimum to the next."""
 MOST_GROWTH = 8.0
 """Maximum factor of the slope from one minimum to the next, for pairs.
 
-The next minimum is then still near enough for a few steps.
+Then few steps lead from one minimum to the next.
 """
 SMOOTHING_LEFT = 0.5
 """Fraction of the requested gap that the smoothing of pairs may leave."""
@@ -145,7 +146,7 @@ class PartitionedResult:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Newton's matrix at a point, with a factor, which may also serve at the next point.
+    """Newton's matrix at a point and its factor, which the next point may reuse.
 
     Parameters
     ----------
@@ -154,9 +155,10 @@ class System:
     diagonal : ndarray of shape (q,)
         Diagonal of the matrix.
     factor : CholeskyFactor | None
-        Factor; None if rounding leaves none.
+        Cholesky factor; None if Cholesky failed with all DAMPINGS.
     left : float
-        Fraction of the gradient's part of the gap that the last step by it left.
+        Gradient's part of the gap after the last step with this matrix, over that
+        before.
     """
 
     loss: SmoothLoss
@@ -165,7 +167,7 @@ class System:
     left: float = math.inf
 
     def direction(self, gradient: Array) -> Array:
-        """Return Newton's direction, or the gradient's over the diagonal without a factor.
+        """Return Newton's direction; without a factor, -gradient / diagonal.
 
         Parameters
         ----------
@@ -259,8 +261,8 @@ class PartitionedRun:
     def _system(self, at: PointBounds) -> System:
         """Return Newton's matrix, or that of the previous step.
 
-        Its features are integers, so that it does not depend on the partitions, bit for
-        bit.
+        It is computed from features rounded to integers, so that it is bit for bit
+        independent of the partitions.
         """
         whole, slope, last = self.whole, at.loss.slope, self.system
         wanted = GRADIENT_LEFT * self.limits.tol * at.interval.upper
@@ -289,7 +291,7 @@ class PartitionedRun:
         reached = f"proven relative width {width:.2e} after {counted(run.steps, 'iteration')}"
         most = limits.max_iter or MOST_STEPS
         if width <= limits.tol:
-            return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was asked"
+            return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was requested"
         if limits.time_limit is not None and run_seconds() - self.started > limits.time_limit:
             return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
         if run.steps >= most:
@@ -297,7 +299,8 @@ class PartitionedRun:
         if run.stale >= STALE_STEPS:
             return (
                 Status.NUMERICAL_FAILURE,
-                f"no progress in {STALE_STEPS} iterations: {reached}, {limits.tol:.0e} was asked",
+                f"no progress in {STALE_STEPS} iterations: {reached}, "
+                f"{limits.tol:.0e} was requested",
             )
         return None
 
@@ -364,7 +367,8 @@ def _first(whole: GlobalStats) -> SmoothLoss:
     """Return the loss at the start."""
     if whole.loss == "squared_hinge":
         return SQUARED_HINGE
-    # The mean square is a third of the maximum's for evenly distributed columns.
+    # A uniformly distributed column has a mean square of a third of its squared
+    # maximum.
     stiffness = whole.C * float(whole.top @ whole.top) / 3
     least = STIFFEST_START / stiffness if stiffness > 0 and not whole.ranks else FIRST_SLOPE
     return smoothed_hinge(min(max(least, 1 / FARTHEST), FIRST_SLOPE))
@@ -373,8 +377,8 @@ def _first(whole: GlobalStats) -> SmoothLoss:
 def _gradient_share(whole: GlobalStats, at: PointBounds) -> float:
     """Return the contribution of the gradient to the gap.
 
-    Half its square, plus the imbalance of the multipliers of a free bias, by a slack of
-    1.
+    It is half the squared gradient in w, plus |gradient| in a free bias times an
+    assumed slack of 1.
     """
     G, d = at.gradient, whole.columns
     return float(G[:d] @ G[:d]) / 2 + float(np.abs(G[d:]).sum())
@@ -383,7 +387,7 @@ def _gradient_share(whole: GlobalStats, at: PointBounds) -> float:
 def _sharper(whole: GlobalStats, at: PointBounds, tol: float) -> SmoothLoss:
     """Return the next loss.
 
-    The contribution of the smoothing of pairs to the gap falls with the square of its
+    For pairs, the smoothing's contribution to the gap decreases with the square of its
     width, which determines the required width.
     """
     loss = at.loss

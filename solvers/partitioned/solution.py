@@ -21,7 +21,7 @@ class PartitionedSolution(AnySolution):
     bias : float
         b, 0 without an intercept.
     interval : Interval
-        Interval that contains the optimum, proven.
+        Proven interval of the optimum.
     solver, status, reason, iterations, seconds
         As in `Solution`.
     rounds : int

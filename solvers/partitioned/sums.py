@@ -70,6 +70,6 @@ def added(*answers: Sequence[Array]) -> list[Array]:
     Parameters
     ----------
     *answers : Sequence[Array]
-        Results, with equally many arrays each.
+        Results, each with the same number of arrays.
     """
     return [np.sum(arrays, axis=0) for arrays in zip(*answers, strict=True)]

@@ -1,4 +1,4 @@
-"""Solver of document W's machine with a function F of the sum of powers of the slacks.
+"""Solver of `svm.general`, whose cost is a function F of a sum of powers of the slacks.
 
 It searches along the costs of soft margins: the optimum for an increasing F is that of
 a soft margin with these powers of the slacks, at another cost.
@@ -17,11 +17,11 @@ from equimargin.solvers.registry import solve, solver
 from equimargin.solvers.requirements import Requirements
 
 TIGHT = 1e-10
-"""Relative gap of the soft margins that are solved on the way."""
+"""Relative gap to which the search solves soft margins."""
 HALVINGS = 100
 """Maximum number of halvings in the search for the cost.
 
-Fifty reduce an interval of costs to the rounding of its ends.
+About fifty halvings reduce an interval of costs to rounding error.
 """
 
 
@@ -37,8 +37,8 @@ def _not_searched(d: Data) -> str | None:
 @solver(
     "svm.general.along_costs",
     "svm.general",
-    algorithm="the cost of the soft margin with the same optimum, by bisection; of hinges and "
-    "their squares",
+    algorithm="bisection for the cost at which a soft margin, of hinges or squared hinges, has "
+    "this optimum",
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:

@@ -25,7 +25,7 @@ class PathStop(StrEnum):
     LIMIT = "the limit of events ended the path early"
     TIME = "the time limit ended the path early"
     PRECISION = "double precision ended the path early"
-    GAP = "double precision ended the path early: gaps of 1e-9 can no longer be held below"
+    GAP = "double precision ended the path early: gaps no longer stay below 1e-9"
     STUCK = "events too close for double precision ended the path early"
 
     @property
@@ -51,14 +51,14 @@ class Budget:
     Parameters
     ----------
     lambda_min : float
-        Lambda at which it ends.
+        Lambda at which the path ends.
     most : int | None
         Maximum number of breakpoints, or None.
     time_limit : float | None
         Seconds, or None.
     callback : Callable[[int, float, float], Any] | None
-        Called with (breakpoints, lambda, gap) at every breakpoint, where true ends the
-        path; or None.
+        Called with (breakpoints, lambda, gap) at every breakpoint; a true return value
+        ends the path.
     unit : float
         Unit of `lambda_min`, in units of the problem's lambda.
     started : float
@@ -103,7 +103,7 @@ class Budget:
         lam : float
             Lambda of the breakpoint, in units of `unit`.
         gap : float
-            Its relative gap.
+            Relative gap of the breakpoint.
         """
         callback_stops = self.callback is not None and self.callback(
             breakpoints, lam * self.unit, gap
@@ -119,14 +119,15 @@ class Budget:
     def next_look(self, breakpoints: int, work: int) -> int:
         """Return the number of breakpoints after which to check the limits next.
 
-        The first breakpoint is checked, and with a callback every one.
+        The limits are checked at the first breakpoint, and with a callback at every
+        one.
 
         Parameters
         ----------
         breakpoints : int
             Number of breakpoints so far.
         work : int
-            Maximum multiplications of a breakpoint.
+            Maximum number of multiplications per breakpoint.
         """
         if self.callback is not None or not breakpoints:
             return breakpoints + 1

@@ -3,20 +3,21 @@
     min over f, b      1/2 |f|^2 + C F(s(f, b)),      F increasing and concave
     s = sum_r weight_r (t_r - (A f)_r - b s_r)_+
 
-It is not convex, and may have many local optima. But no f has both a smaller |f| and a
-smaller s than an optimal one. Both are convex, so that an optimal f is that of a soft
-margin at some cost c in [0, inf], with c = C F'(s) where F has a slope: it is on the
-regularisation path.
+The problem is not convex, and may have many local optima. But no f has both a smaller
+|f| and a smaller s than an optimal one. |f|^2 and s are convex, so that an optimal f is
+that of a soft margin at some cost c in [0, inf], with c = C F'(s) where F is
+differentiable. It is therefore on the regularisation path.
 
 On a segment of the path f is affine in c = 1 / lambda, hence s affine and |f|^2
-quadratic, and F(s) lies above its chord. The minimum of the quadratic with the chord
-bounds a segment from below; segments whose bound is below the best value found are
-halved. Beyond the last breakpoint, where |f|^2 / 2 = n and the sum is s at the cost c,
-every f has |f|^2 / 2 + c s(f) >= n + c s: with a concave F its value is at least the
-smaller one of n + C F(s) and n + c s + C F(0).
+quadratic, and F(s) lies above its chord. With the chord in place of F(s) the objective
+is quadratic, and its minimum is a lower bound on the segment; segments whose bound is
+below the best value found are halved. At the last breakpoint let c be the cost, |f|^2 /
+2 = n, and s the sum of slacks. Every f has |f|^2 / 2 + c s(f) >= n + c s. Beyond that
+breakpoint, with a concave F, its objective is therefore at least the smaller one of n +
+C F(s) and n + c s + C F(0).
 
-Source: W, SVM classifier, with a concave F; C. Cortes, V. Vapnik, Support-vector
-networks (1995), for convex ones.
+Source: document W, SVM classifier, with a concave F; C. Cortes, V. Vapnik,
+Support-vector networks (1995), for convex F.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.solution import Solution
 
 ROUNDING = 1e-9
-"""Relative rounding error of F: the margin by which F may be below a chord, or fall."""
+"""Relative rounding error of F, by which F may be below a chord, or decrease."""
 NEXT_TO_0 = 1e-6
 """Fraction of the last positive lambda down to which the last segment is searched.
 
-For a path that reaches 0; f has been constant long before.
+It applies to paths that reach 0: below their last positive breakpoint f is constant.
 """
 LARGEST_LAMBDA = 1e100
 """Lambda that is reported for f = 0."""
@@ -52,11 +53,11 @@ class ConcaveOptimum:
     Parameters
     ----------
     lam : float
-        Its lambda.
+        Lambda of the solution.
     value : float
-        Its 1/2 |f|^2 + C F(s).
+        Objective 1/2 |f|^2 + C F(s) of the solution.
     lower : float
-        Lower bound of the value of every f, apart from the rounding of the path in
+        Lower bound on the objective of every f, apart from the rounding of the path in
         float64.
     solution : Solution
         f and b.
@@ -141,7 +142,7 @@ def concave_optimum(
     Raises
     ------
     ValueError
-        If F is found to be not finite, to fall or to be convex, the path has no
+        If F is found to be not finite, decreasing or not concave, the path has no
         breakpoint above 0, or an argument is out of range.
 
     Notes
@@ -235,7 +236,7 @@ def _least(q: Array, c0: Array, c1: Array) -> tuple[Array, Array]:
 
 
 def _check_concave(c0: Array, cm: Array, c1: Array) -> None:
-    """Raise ValueError if F falls or lies below a chord."""
+    """Raise ValueError if F decreases or lies below a chord."""
     size = ROUNDING * (np.abs(c0) + np.abs(c1)).max(initial=0.0)
     if (c1 > c0 + size).any():
         raise ValueError("F falls: a larger sum of slacks must not cost less")

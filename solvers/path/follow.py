@@ -1,17 +1,17 @@
-"""The whole regularisation path of a hinge: exact solutions at every lambda = 1 / C.
+"""The whole regularisation path of a hinge: solutions at every lambda = 1 / C.
 
     min  1/2 alpha' A K A' alpha - lambda t'alpha    s.t.  0 <= alpha <= weight,  [ s'alpha = 0 ]
     f = (1 / lambda) sum_i (A'alpha)_i k(x_i, .)
 
 alpha and g = lambda f are piecewise linear in lambda, and f is affine in 1 / lambda
-between breakpoints. Ranking has no bias. A row that belongs to one point is its
-difference with a further point, the origin (`program.py`).
+between breakpoints. Ranking has no bias. A row of a single point is written as the
+difference of that point and a further one, the origin (`program.py`).
 
 Kernel, targets and weights are scaled by powers of two, so that all numbers have size
 1. Where a constant in f makes no difference, K is centred, so that differences of
 kernel values lose as few digits as possible. The common offset of the targets of a
 regression with a bias is subtracted from them. A linear kernel with no more features
-than points is followed in its features, any other kernel by its Gram matrix.
+than points is represented by its features, any other kernel by its Gram matrix.
 
 Source: document P, section 5, for ranking; Hastie, Rosset, Tibshirani, Zhu (2004) for
 classification; Gunter, Zhu (2007) for regression.
@@ -82,21 +82,21 @@ def regularization_path(
         bias, regression, ranking by labels or pairs; or a OneNormProblem, whose path is
         piecewise constant.
     lambda_min : float
-        Last lambda, >= 0, default 1e-4, in the units of lambda = 1 / C, that of P (6)
-        and (8); at 0 the path is complete.
+        Last lambda, >= 0, default 1e-4, in the units of lambda = 1 / C, as in document
+        P (6) and (8); at 0 the path is complete.
     max_events : int | None
         Maximum number of breakpoints.
     time_limit : float | None
-        Limit in seconds, without the compilation of kernels.
+        Limit in seconds, without the compilation of functions.
     callback : Callable[[int, float, float], Any] | None
-        Called with (breakpoints, lambda, gap) at every breakpoint; a true return ends
-        the path.
+        Called with (breakpoints, lambda, gap) at every breakpoint; a true return value
+        ends the path.
 
     Returns
     -------
     RegularizationPath or OneNormPath
         Breakpoints, or pieces of a one-norm program, each with its gap; and the reason
-        for their end.
+        for the end of the path.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def refusal(problem: Any) -> Refusal | None:
 
 @dataclass(frozen=True, eq=False)
 class _ScaledProblem:
-    """Problem in numbers of size 1.
+    """Problem scaled so that its numbers have size 1.
 
     Parameters
     ----------
@@ -171,12 +171,11 @@ class _ScaledProblem:
         Units of K, t and the weights, powers of two; `kernel` is a power of four, so
         that features have a unit, too.
     function : float
-        Unit of v, over that of the weights.
+        Unit of stored functions v, over that of the weights.
     differences : Differences
         Rows in these units.
     lost : tuple[float, float]
-        Error of an entry of K, and distance of the means that centring took from K, in
-        units of K.
+        Error of an entry of K, and `FunctionForm.spread`, in units of K.
     """
 
     problem: MarginProblem
@@ -226,7 +225,7 @@ class _ScaledProblem:
     def norm2(self, beta: Array) -> float:
         """Return |sum_i beta_i k(x_i, .)|^2, in the unit of K.
 
-        The coefficients nearly cancel.
+        The terms of the sum nearly cancel.
         """
         return self.centred.norm2(beta[: self.problem.m]) / self.kernel
 

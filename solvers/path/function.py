@@ -60,10 +60,10 @@ class Values(NamedTuple):
     f : array-like of shape (m,)
         Centred values.
     off : ndarray of shape (m,)
-        Bounds of their errors.
+        Bounds on the errors of f.
     b : Any
-        Of a problem with a bias, the bias and the constant that centring takes from f,
-        less the offset of the targets.
+        With a bias: the bias plus the constant that centring subtracts from f, less the
+        offset of the targets.
     norm2 : float
         |f|^2, approximately.
     """
@@ -175,7 +175,7 @@ class FunctionForm:
         return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
     def apart(self, v: Array, beta: Array) -> float:
-        """Return |f - sum_i beta_i k(x_i, .)| for a function in the path's own form.
+        """Return |f - sum_i beta_i k(x_i, .)| for a function as stored by the path.
 
         Parameters
         ----------
@@ -200,18 +200,18 @@ class FunctionForm:
         return float(np.sqrt(max(K.max(), 0.0)))
 
     def handed(self, v: Array, value: float, alpha: Array, lam: float = 1.0) -> Point:
-        """Return the point of a function in the path's own form.
+        """Return the point of a function that is stored by the path.
 
         Parameters
         ----------
         v : ndarray of shape (k,)
             Function.
         value : float
-            Its value at the anchor.
+            Value at the anchor, as in the module's formula.
         alpha : ndarray of shape (p,)
             Multipliers.
         lam : float
-            lambda if all three are multiplied by lambda, else 1.
+            lambda if v, value and alpha are multiplied by lambda, else 1.
         """
         value_there = np.longdouble(value) + np.longdouble(lam) * self.offset
         if self.features is not None:
@@ -273,7 +273,7 @@ class FunctionForm:
         X : array-like of shape (n, d)
             Points.
         V : ndarray of shape (T, k)
-            Functions in the path's own form.
+            Functions as stored by the path.
         values : ndarray of shape (T,)
             Their values at the anchor.
         """
@@ -318,9 +318,9 @@ class FunctionForm:
 
     @cached_property
     def _lossy(self) -> bool:
-        """True if computed entries of K count as rounded: rational, and not given.
+        """True if entries of K are rational, and rounded when they are computed.
 
-        All others count as exact in float64.
+        Given matrices and irrational kernels count as exact in float64.
         """
         kernel = self.problem.kernel
         return not kernel.given and rational_kernel(kernel)
@@ -386,7 +386,7 @@ def claimed(
 ) -> float:
     """Return the relative gap of a point, plus all rounding errors of its sums.
 
-    It is relative like that of a Solution.
+    The gap is relative as `Solution.relative_gap` is.
 
     Parameters
     ----------
@@ -429,7 +429,8 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
 
     The targets are not rounded. The offset is the middle target, if all others are
     between its half and its double: the difference of two such floats is exact. If
-    targets are farther apart an offset would make them little smaller, and it is 0.
+    targets are farther apart, subtracting one would reduce them little, and the offset
+    is 0.
 
     Parameters
     ----------
@@ -448,7 +449,7 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
 def balanced(beta: Array) -> Array:
     """Return coefficients, shape (m,), with the sum 0 within rounding error.
 
-    `balance` makes them.
+    `balance` adjusts one of them.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
 
 LONGEST_PATH = 2_000_000_000
-"""Estimated maximum of the numbers read along a path: some fifteen seconds.
+"""Maximum estimate of the numbers read along a path, which take about fifteen seconds.
 
 The estimate is p breakpoints that read m^2 + p numbers each.
 """
@@ -40,7 +40,7 @@ The estimate is p breakpoints that read m^2 + p numbers each.
 def no_path_to_C(problem: MarginProblem) -> Refusal | None:
     """Return the refusal of a problem whose lambda = 1 / C is on no path, or None.
 
-    A path that is too long for a comparison with other solvers is refused, too.
+    It is refused, too, if its path is too long for a comparison with other solvers.
 
     Parameters
     ----------
@@ -105,15 +105,15 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     if not progress.show(multipliers(followed, problem), len(followed)):
         status = Status.ITERATION_LIMIT if asked else Status.NUMERICAL_FAILURE
         reached = f"relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints"
-        progress.end(status, f"{followed.stopped}: {reached}, {limits.tol:.0e} was asked")
+        progress.end(status, f"{followed.stopped}: {reached}, {limits.tol:.0e} was requested")
     return progress.solution()
 
 
 def multipliers(followed: RegularizationPath, problem: MarginProblem) -> Array:
     """Return feasible multipliers at C, shape (p,).
 
-    These are the path's at 1 / C; if it ends before, C times those of its last
-    breakpoint, or zeros.
+    These are the path's at 1 / C. If the path ends before, they are C times those of
+    its last breakpoint, or zeros.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ The inverse of a smaller one, the cost C, is too near to the largest float.
 OPTIMAL_GAP = 1e-8
 """Relative gap, rounding included, up to which a path's solution is called optimal.
 
-The command `path` fails if one is larger.
+The command `path` fails if a gap is larger.
 """
 
 
@@ -92,12 +92,12 @@ class Alphas(Sequence[Array]):
     Parameters
     ----------
     first : ndarray of shape (p,)
-        The first one.
+        alpha before the changes of the first breakpoint.
     starts : NDArray[np.int64] of shape (T + 1,)
         Starts of the changes of each breakpoint.
     rows, values : ndarray of shape (changes,)
-        From breakpoint t - 1 to t alpha changes at rows[starts[t]:starts[t + 1]] at
-        most, to values.
+        From breakpoint t - 1 to t alpha changes only at rows[starts[t]:starts[t + 1]],
+        where it becomes values[starts[t]:starts[t + 1]].
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Alphas(Sequence[Array]):
         Parameters
         ----------
         first : ndarray of shape (p,)
-            The first one.
+            alpha before the changes of the first breakpoint.
         changes : NDArray[np.int64] of shape (T,)
             Number of changes at every breakpoint.
         rows, values : ndarray of shape (changes,)
@@ -142,7 +142,7 @@ class Alphas(Sequence[Array]):
         before, alpha = self._last if self._last[0] <= t else (-1, self.first)
         alpha = alpha.copy()
         changed = slice(self.starts[before + 1], self.starts[t + 1])
-        # Of several values of a row the last one stays.
+        # If a row occurs several times, its last value is assigned.
         alpha[self.rows[changed]] = self.values[changed]
         self._last = t, alpha
         return alpha.copy()
@@ -158,7 +158,7 @@ class OnPath(Solution):
     Parameters
     ----------
     gap : float
-        Relative gap, computed without terms that cancel, with all rounding against it.
+        Relative gap, computed without terms that cancel, plus all rounding errors.
     """
 
     gap: float = field(kw_only=True)
@@ -186,20 +186,20 @@ class RegularizationPath:
     betas : ndarray of shape (T, m)
         Coefficients of g = lambda f = sum_i beta_i k(x_i, .).
     w : ndarray of shape (T, q)
-        g = w.z with the features z of a linear kernel, if they are no more than the
-        points; (T, 0) otherwise. A w is what is returned: the f of the rounded alpha
-        may have a larger error.
+        g = w.z with the features z of a linear kernel, if there are no more features
+        than points; (T, 0) otherwise. Solutions have this w, because the f of the
+        rounded alpha may have a larger error.
     values_at_anchor : ndarray of shape (T,)
         g + lambda b at the anchor of `function.py`, less lambda times the offset of the
-        targets, which `biases` adds; one of the optimal values if they are an interval,
+        targets, which `biases` adds; one of the optimal values if b is not unique, and
         0 without a bias.
     level : float
         d(lambda b) / d(lambda) above lambda_0.
     gaps : ndarray of shape (T,)
-        Relative gaps of the results of `at` at the breakpoints, with an estimate of all
-        rounding counted against them.
+        Relative gaps of the results of `at` at the breakpoints, plus an estimate of all
+        rounding errors.
     midpoint_gaps : ndarray of shape (T - 1,)
-        Gaps likewise, half way to the next breakpoint.
+        The gaps half way to the next breakpoint.
     margins : NDArray[np.int64] of shape (T,)
         Number of rows in the margin set on the way to the next breakpoint.
     event_breakpoints, event_rows, event_kinds : array of shape (E,)
@@ -269,7 +269,7 @@ class RegularizationPath:
     def bias(self) -> Array:
         """b at the breakpoints, shape (T,).
 
-        At lambda = 0 it is that of the previous breakpoint, from where f does not
+        At lambda = 0 it is that of the previous breakpoint, below which f does not
         change.
         """
         b = np.divide(self.biases, self.lambdas, out=np.zeros(len(self)), where=self.lambdas > 0)
@@ -455,7 +455,7 @@ class RegularizationPath:
     def _parts(self, lam: float) -> list[tuple[float, int]]:
         """Return the breakpoints around lambda as (share, number) for interpolation.
 
-        Above the first breakpoint it is that one alone.
+        Above the first breakpoint only the first one is returned.
         """
         if not len(self):
             raise ValueError(f"the path has no breakpoint: {self.stopped}")
@@ -489,7 +489,7 @@ class RegularizationPath:
         )
 
     def _function(self, parts: list[tuple[float, int]], lam: float) -> tuple[Array, float]:
-        """Return f as stored, shape (k,), and its value at the anchor with b, without offset."""
+        """Return f as stored, shape (k,), and f + b less the offset at the anchor."""
         v = np.sum([share * self._functions[t] for share, t in parts], axis=0)
         rise = (self.level - self.centred.offset) * max(lam - self.lambdas[0], 0.0)
         value = float(sum(share * self.values_at_anchor[t] for share, t in parts)) + rise

@@ -17,18 +17,18 @@ from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Solution
 
 FOLDS = 5
-"""Maximum number of folds: that of LIBSVM for its probabilities."""
+"""Maximum number of folds, as in LIBSVM for its probabilities."""
 
 
 class HeldOut(NamedTuple):
-    """Rows of known held-out values.
+    """Rows for which held-out values are computed.
 
     Parameters
     ----------
     of_first : ndarray of shape (n,)
         True for rows of the first class.
     weight : ndarray of shape (n,)
-        Factors of C.
+        Weights of the rows, factors of C.
     """
 
     of_first: NDArray[np.bool_]
@@ -40,13 +40,13 @@ def held_out_values(
 ) -> tuple[Array, HeldOut]:
     """Compute the values of all rows of positive weight by cross-validation.
 
-    Each value is by the optimum of the folds that do not contain the row. Rows go to
-    folds in turn, class by class, in their order: nothing is random.
+    The value of a row is that of the optimum on all folds except the row's own. The
+    rows of each class are assigned to the folds in turn: nothing is random.
 
     Parameters
     ----------
     solution : Solution
-        Solution of a classification, for its problem.
+        Solution of a classification; only its problem is used.
     names : tuple[str, str]
         Names of its classes, the first one being +1.
     **limits : Any
@@ -76,8 +76,8 @@ def held_out_values(
         if count < 2:
             rows = f"{count} row of positive weight" if count == 1 else "no row of positive weight"
             raise ValueError(
-                f"class {name} has {rows}; probabilities need at least two a class, "
-                f"for values held out"
+                f"class {name} has {rows}; probabilities need at least two per "
+                f"class, to compute held-out values"
             )
     folds = min(FOLDS, *counts)
     fold = np.empty(len(used), dtype=np.int64)

@@ -3,9 +3,9 @@
     min over A, B    sum_i weight_i ( log(1 + exp(A f_i + B)) - (1 - t_i) (A f_i + B) )
     P(second class | f) = 1 / (1 + exp(A f + B))
 
-t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first, not 1 and
-0: so the minimum is attained, even for separable classes. f_i must be values of points
-that were held out when f was trained.
+t_i = (n2 + 1) / (n2 + 2) in the second class and 1 / (n1 + 2) in the first. With these
+targets, unlike 1 and 0, the minimum is attained even for separable classes. f_i must be
+values of points that were held out when f was trained.
 
 Source: J. Platt, Probabilistic outputs for support vector machines (2000); H.-T. Lin,
 C.-J. Lin, R. C. Weng, A note on Platt's probabilistic outputs for support vector
@@ -27,7 +27,8 @@ from equimargin.formulations.problem.labels import numbers
 STEPS = 200
 """Maximum number of Newton steps.
 
-A dozen are usual; for values far out each step gains a constant.
+A dozen are usual. With outlying values each step only decreases the objective by about
+the same amount.
 """
 SMALLEST_STEP = 1e-12
 """Fraction of a Newton step at which the line search ends: no smaller one changes a float."""
@@ -50,10 +51,10 @@ class PlattSigmoid(NamedTuple):
     B : float
         Offset.
     value : float
-        The minimum.
+        Minimum of the objective.
     gradient : float
-        Larger part of the gradient in A, in units of the largest |f|, and B, over the
-        sum of the weights.
+        Larger of the derivatives in A max |f_i| and in B, in absolute value and over
+        the sum of the weights.
     """
 
     A: float

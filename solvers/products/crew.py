@@ -3,7 +3,7 @@
 Every thread takes the next part as soon as it is done with one, because parts take
 different times. The caller's own thread works, too. Each other thread has its own
 queue: if several threads wait at one queue and tasks arrive faster than a thread can
-acquire Python's lock, one thread is woken alone, and does all of them.
+acquire Python's lock, only one thread wakes up, and it does all the tasks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 PARTS_PER_THREAD = 4
 """Parts of a product for every thread.
 
-The last ones may take longest, and a thread that is done early takes another.
+The last parts may take longest; a thread that finishes early takes another part.
 """
 SECONDS_OF_A_PART = 3600.0
 """Maximum wall seconds of a part. A part takes seconds; a busy machine may take longer."""
@@ -43,7 +43,7 @@ class Crew:
     def share(self, work: Callable[[range], Result], count: int) -> list[Result]:
         """Return the results of `work` for the parts of range(count), in their order.
 
-        There are several parts a thread.
+        There are PARTS_PER_THREAD parts for each thread.
 
         Parameters
         ----------
@@ -76,8 +76,8 @@ class Crew:
         at_work = [other.submit(take) for other in self._others]
         try:
             take()
-        # After an interrupt, too, no thread may write into memory that another run may
-        # own by then.
+        # Wait after an interrupt, too: later another run may own the memory into which
+        # these threads write.
         finally:
             unfinished = wait(at_work, SECONDS_OF_A_PART).not_done
         if unfinished:

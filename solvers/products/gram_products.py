@@ -19,7 +19,7 @@ Index = NDArray[np.intp]
 LARGEST_FLOAT32_GRAM = 8e9
 """Size, in bytes, of the largest Gram matrix that is stored in float32.
 
-It is stored if it is too large for float64.
+It applies to matrices that are too large for float64.
 """
 LARGEST_FLOAT64_GRAM = 1e9
 """Size, in bytes, of the largest Gram matrix that is stored in float64."""

@@ -1,11 +1,11 @@
-"""Tiles of a kernel matrix that is stored as a whole if a run needs much of it.
+"""Blocks of a kernel matrix that is stored as a whole if a run needs much of it.
 
 A run on a working set reads some entries again and again. With many features, computing
 an entry costs more than reading it. The whole matrix is therefore computed as soon as
 the entries computed so far, plus those expected for the points that violate optimality,
-take as long: a run that needs few entries never pays for all of them. It is stored in
-float64 and serves both precisions, the pair steps in float32 and the values that are
-reported.
+take as long as the matrix: a run that needs few entries never computes all of them. It
+is stored in float64 and serves both precisions, the steps of pairs in float32 and the
+values that are reported.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles
 USES_OF_A_ROW = 2
 """Expected uses of the row of a point that violates optimality.
 
-It is used when the point moves, and when the gap is computed.
+It is used when the point's multiplier changes, and when the gap is computed.
 """
 
 
 def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
     """Return tiles in float64 and in float32 that share a matrix, once it is stored.
 
-    They are plain ones if the matrix is larger than KEPT_BYTES or gains nothing.
+    If the matrix is larger than KEPT_BYTES, or storing it saves no time, the tiles
+    returned never store it.
 
     Parameters
     ----------
     exact : Tiles
         Tiles in float64.
     memory : Workspace
-        Memory of the matrix; of one run at a time.
+        Memory of the matrix, used by one run at a time.
 
     Returns
     -------
@@ -59,9 +60,9 @@ class WholeGram:
     Attributes
     ----------
     spent : int
-        Entries requested so far; one in float64 counts for two.
+        Entries requested so far; an entry in float64 counts for two.
     ahead : int
-        Entries expected.
+        Number of entries that are expected to be requested.
     gram : Gram | None
         The matrix, None before it is stored.
     """
@@ -73,8 +74,9 @@ class WholeGram:
     def ask(self, entries: int) -> Gram | None:
         """Return the matrix if it is stored, and count a request.
 
-        Half of its entries make a symmetric matrix, and one in float64 takes as long as
-        two in float32: it costs as much as m^2 of these.
+        The matrix is symmetric, so that half of its entries are computed, and one in
+        float64 takes as long as two in float32. In total it costs as much as m^2
+        entries in float32.
 
         Parameters
         ----------
@@ -100,7 +102,7 @@ class KeptTiles(Tiles):
     Parameters
     ----------
     tiles : Tiles
-        Tiles of the entries until then.
+        Tiles that compute entries until then.
     whole : WholeGram
         Matrix, shared by the tiles of both precisions.
 

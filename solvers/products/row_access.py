@@ -4,8 +4,8 @@
     row_add(factor, X, i, w)     w <- w + factor z_i
     row_clear(X, i, w)           w <- 0 where z_i is not 0
 
-X is an array (m, d), or the tuple of a CSR matrix. w (q,) is longer than a row by one
-if z_i ends with a 1 that is not stored, the constant of f.
+X is an array (m, d), or the tuple of a CSR matrix. If f has a constant, z_i ends with a
+1 that is not stored, and w (q,) is longer by one than a stored row.
 """
 
 from __future__ import annotations

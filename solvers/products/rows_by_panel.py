@@ -2,11 +2,11 @@
 
     E[j, :]  =  left[rows[first + j]] panel,    j = 0 .. ROWS - 1
 
-Kernel machines of many features spend their time in this loop. All sums of some columns
-stay in vector registers until they are done. The loop is written in LLVM's intermediate
-language, with vectors as wide as the processor's registers: in a loop over single
-numbers the compiler keeps the sums in memory, which costs half of the speed. The code
-runs on any processor, because LLVM splits vectors that are too wide.
+Kernel machines with many features spend their time in this loop. All sums of some
+columns stay in vector registers until they are done. The loop is written in LLVM's
+intermediate language, with vectors as wide as the processor's registers: in a loop over
+single numbers the compiler keeps the sums in memory, which costs half of the speed. The
+code runs on any processor, because LLVM splits vectors that are too wide.
 
 Source: K. Goto, R. A. van de Geijn, Anatomy of high-performance matrix multiplication,
 ACM TOMS 34 (2008).
@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 ROWS = 6
 """Rows of a product.
 
-Of 32 vector registers, 6 x 4 hold its sums, and of 16 registers 6 x 2.
+The sums of a product occupy 6 x 4 of 32 vector registers, or 6 x 2 of 16.
 """
 _INDEX = ir.IntType(64)
 
@@ -116,7 +116,7 @@ def _sums(
     columns : Any
         Pointer to the first feature of the columns.
     width : Any
-        Distance from one of their features to the next, in numbers.
+        Distance from one feature of a column to its next, in numbers.
     depth : Any
         Number of features.
     """
@@ -149,7 +149,7 @@ def _sums(
 
 
 def _vector_at(builder: Any, pointer: Any, v: int, vector: Any) -> Any:
-    """Return a pointer to the v-th vector from a number on."""
+    """Return a pointer to the v-th vector after the number at `pointer`."""
     return builder.bitcast(builder.gep(pointer, [_INDEX(v * vector.count)]), vector.as_pointer())
 
 

@@ -1,13 +1,13 @@
-"""Rows of features z_i for sweeps over all rows, dense or sparse, by common arrays.
+"""Rows of features z_i for sweeps over all rows; the same arrays for dense and sparse X.
 
     swept_add(factor, X, i, w)     w <- w + factor z_i
     swept_fetch(X, i)              prefetch z_i
 
-X denotes `starts, columns, entries, d` in these functions: the tuples of
-`row_access.py` are unpacked, with reference counts of their arrays, at every call,
-which costs a visit of a short row as much as its own arithmetic. The product z_i.w is
-written out where it is needed. w (q,) is longer than a row by one if z_i ends with a 1
-that is not stored, the constant of f.
+X stands for the four arguments `starts, columns, entries, d`. The functions of
+`row_access.py` unpack a tuple at every call, with reference counts of its arrays, which
+takes as long as the arithmetic of a short row. The product z_i.w is written out where
+it is needed. If f has a constant, z_i ends with a 1 that is not stored, and w (q,) is
+longer by one than a stored row.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.solvers.products.row_access import Index, stored_entries
 
 FETCHED = np.uint32(64)
-"""Entries of a row that are prefetched, and columns.
+"""Maximum number of entries, and of columns, of a row that are prefetched.
 
-In a longer row the processor predicts the next ones.
+The processor itself prefetches the rest of a longer row.
 """
 ENTRIES_OF_A_LINE, COLUMNS_OF_A_LINE = np.uint32(8), np.uint32(16)
 """Entries, and columns of 32 bits, in a cache line, the unit of one prefetch."""

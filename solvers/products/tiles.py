@@ -6,7 +6,7 @@
 Float32 is for steps, float64 for reported values. A product is computed by tiles that
 stay in the processor's cache; threads divide its columns. The features of an RBF kernel
 have two more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1,
--gamma |z|^2), so that one matrix product is the exponent.
+-gamma |z|^2), so that one matrix product gives the exponents.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ A tile of 128 x 1024 entries stays in the second-level cache.
 RENEWED_ROWS = 256
 """Rows of a block that are computed at a time when rows and columns are renewed.
 
-They bound the memory that this takes.
+This bounds the memory needed.
 """
 PANEL_COLUMNS = 64
 """Columns of a panel of features.
@@ -59,14 +59,14 @@ Longer sums would lose digits.
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
-"""Features from which on computing an entry takes much longer than reading it.
+"""Number of features from which on an entry takes much longer to compute than to read.
 
 Measured for an RBF kernel in float32.
 """
 EXPANDED_EXPONENT = 1e3
 """Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded.
 
-The exponent then loses three digits.
+Beyond, cancellation would cost the exponent more than three digits.
 """
 
 
@@ -115,7 +115,7 @@ class Tiles:
 
     @property
     def dear(self) -> bool:
-        """True if K needs half of its entries, each much slower to compute than to read."""
+        """True if entries are much slower to compute than to read; K needs half of them."""
         return False
 
     def expect(self, rows: int) -> None:
@@ -133,7 +133,7 @@ class Tiles:
     def resolution(self) -> Array:
         """Error bound of K v / unit in float32, over |v|_1, shape (m,).
 
-        An entry of K is at most sqrt(K_ii K_jj) and is rounded, and so are sums of
+        Entries of K, at most sqrt(K_ii K_jj) each, are rounded, and so are sums of
         SUMMED_ROWS products.
         """
         return self._resolution()
@@ -156,7 +156,7 @@ class Tiles:
         columns : Index of shape (c,)
             Points.
         out : Block of shape (r, c) or None
-            Memory of the result: new memory costs as much as the numbers in it.
+            Memory for the result; new memory would cost as much time as its numbers.
         """
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
         return np.divide(self.gram.block(rows, columns), self.unit, out=K, casting="same_kind")
@@ -223,7 +223,7 @@ class Tiles:
 class RBFTiles(Tiles):
     """Tiles of exp(-gamma |x - z|^2) for dense features.
 
-    They must be near enough to their mean for the expansion of the square.
+    The points must be close enough to their mean for the expansion of the square.
 
     Parameters
     ----------
@@ -244,7 +244,8 @@ class RBFTiles(Tiles):
     def _resolution(self) -> Array:
         """Return the bound for any kernel plus the error of the exponent to first order.
 
-        That error is the sum of the sizes of its terms, each of them rounded.
+        Each term of the exponent is rounded, so that the error is proportional to the
+        sum of the terms' sizes.
         """
         exponents = -self.left[:, -2]
         terms = 2 * (float(exponents.max(initial=0.0)) + exponents)
@@ -290,8 +291,8 @@ class RBFTiles(Tiles):
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         """Return K[columns, rows] v, shape (c,).
 
-        Every entry of K between the rows is computed once if all of them are among the
-        columns.
+        If all rows are among the columns, each of the symmetric entries of K is
+        computed only once.
 
         Parameters
         ----------
@@ -385,7 +386,7 @@ def _expand(X: Array, gamma: float, left: Array) -> float:
 def _fill_panels(left: Block, columns: Index, panels: Block, first: int, last: int) -> None:
     """Write the features of their columns to panels[first:last].
 
-    The last two of each are in the other order; missing columns are 0.
+    The last two features of each column are exchanged; missing columns are 0.
     """
     e = left.shape[1]
     for c in range(first * PANEL_COLUMNS, last * PANEL_COLUMNS):
@@ -413,9 +414,9 @@ def _exponentials_in_numpy(
 def _exponentials(
     left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int
 ) -> None:
-    """Write exp of the products of rows with the columns of panels first .. last to K.
+    """Write exp(left[rows] P) to P's columns of K, for each P in panels[first:last].
 
-    Half of them if rows and columns are equal.
+    If rows and columns are equal, half of them are computed, and mirrored.
     """
     E = np.empty((ROWS, PANEL_COLUMNS), left.dtype)
     for p in range(first, last):
@@ -469,11 +470,11 @@ def _add_exponentials(
     first: int,
     last: int,
 ) -> None:
-    """Add exp(left[rows] panels)' v over the panels first .. last to f.
+    """Add exp(left[rows] P)' v to P's columns of f, for each P in panels[first:last].
 
     SUMMED_ROWS rows at a time are summed in the precision of the features. If rows and
-    columns are equal, every exponential above the diagonal counts for its row, too, and
-    those below are left out.
+    columns are equal, only exponentials on or above the diagonal blocks are computed;
+    those above are also used for their mirror images.
     """
     E, h, w = (
         np.empty((ROWS, PANEL_COLUMNS), left.dtype),
@@ -528,7 +529,7 @@ def _pick(given: Array, columns: Any, factor: float, row: Block) -> None:
 
 @fast
 def _gather(G: Array, rows: Index, columns: Any, factor: float, K: Block, symmetric: bool) -> None:
-    """Write factor G[rows, columns] to K; half of it if rows and columns are equal."""
+    """Write factor G[rows, columns] to K; if these are equal, read half and mirror it."""
     for r in range(rows.shape[0]):
         start = r if symmetric else 0
         _pick(G[rows[r]], columns[start:], factor, K[r, start:])

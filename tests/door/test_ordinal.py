@@ -304,7 +304,7 @@ def test_one_bias_is_what_certificates_and_exact_solvers_know() -> None:
         certificate(solve(problem))
     for use in (exact_optimum, regularization_path, exact_path):
         with pytest.raises(
-            ValueError, match="there are 2 thresholds, and this method knows one bias"
+            ValueError, match="there are 2 thresholds, and this method supports one bias"
         ):
             use(problem)
 

@@ -1592,10 +1592,10 @@ PARTS = {
     ),
 }
 """Other modules of a solver, each after the modules that it imports."""
-AT_ONCE = """over = {}
+AT_ONCE = """stops = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
-    over = True"""
+    stops = True"""
 AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
     return progress.solution()"""
 SIGNATURE = (
@@ -1613,7 +1613,7 @@ ANOTHER_PROGRAM = of_programs(ANOTHER[0]), of_programs(ANOTHER[1])
 READ_OUT = """s = progress.solution()
     from dataclasses import replace
     return replace(s, point=replace(s.point, {}))"""
-REVERSED = "problem.repaired(found.dual)", "problem.repaired(found.dual)[::-1]"
+REVERSED = "problem.repaired(solution.dual)", "problem.repaired(solution.dual)[::-1]"
 
 SOURCES: dict[str, dict[str, Change]] = {
     "smo": {
@@ -1664,7 +1664,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             families=("svm.nobias_l2", "rank.l2"),
         ),
         "optimal at once": Change(
-            "over = progress.show(alpha, 0)", AT_ONCE.format("progress.show(alpha, 0)")
+            "stops = progress.show(alpha, 0)", AT_ONCE.format("progress.show(alpha, 0)")
         ),
         "multipliers in reverse": Change(
             "return progress.solution()", READ_OUT.format("alpha=s.point.alpha[::-1]")
@@ -1685,7 +1685,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             "line.to(t)", "line.to(0.9 * t)", module="newton.in_features"
         ),
         "optimal at once": Change(
-            "over = unknowns.show(seen, progress)\n    while",
+            "stops = unknowns.show(seen, progress)\n    while",
             AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
         "bias with the other sign": Change(
@@ -1702,7 +1702,7 @@ SOURCES: dict[str, dict[str, Change]] = {
         "solves and reports 2 C": Change(*ANOTHER),
         "multipliers above the costs": Change("width, 1.0)", "width, 1.2)"),
         "optimal at once": Change(
-            "over = unknowns.show(seen, progress)\n    while",
+            "stops = unknowns.show(seen, progress)\n    while",
             AT_ONCE.format("unknowns.show(seen, progress)") + "\n    while",
         ),
         "bias with the other sign": Change(
@@ -1722,7 +1722,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             ".expanded(SQUARED_HINGE)", ".expanded(replace(SQUARED_HINGE, slope=2.2))"
         ),
         "optimal at once": Change(
-            "over = progress.weigh(at.point, at.fun, at.dual, 0)",
+            "stops = progress.weigh(at.point, at.fun, at.dual, 0)",
             AT_ONCE.format("progress.weigh(at.point, at.fun, at.dual, 0)"),
         ),
         "multipliers in reverse": Change(*REVERSED),
@@ -1738,7 +1738,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             "v -= mu * cut.pull\n            image -= mu * cut.image",
         ),
         "optimal at once": Change(
-            "        if over:\n",
+            "        if stops:\n",
             "        from equimargin.solvers.solution import Status as Word\n"
             "        progress.end(Word.OPTIMAL, 'what it says')\n"
             "        if True:\n",
@@ -1754,7 +1754,7 @@ SOURCES: dict[str, dict[str, Change]] = {
             "problem.explicit else rbf(0.9))\n",
         ),
         "no row joins the pool": Change(
-            "NEW_ROWS), pool.keys)", "NEW_ROWS)[:0], pool.keys)", families=("rank.hard",)
+            "tol, NEW_ROWS), pool.keys", "tol, NEW_ROWS)[:0], pool.keys", families=("rank.hard",)
         ),
         "optimal at once": Change(
             "        while judge.status is None:\n",
@@ -1786,7 +1786,8 @@ SOURCES: dict[str, dict[str, Change]] = {
         "solves and reports 2 C": Change(*ANOTHER),
         "hard rows are soft": Change(
             "        over, before = judge.weigh(",
-            "        return replace(found, problem=problem)\n        over, before = judge.weigh(",
+            "        return replace(solution, problem=problem)\n"
+            "        over, before = judge.weigh(",
             families=("svm.nobias_l2", "rank.l2"),
         ),
         "an upper bound of nobody": Change(
@@ -1878,12 +1879,14 @@ SOURCES: dict[str, dict[str, Change]] = {
         ),
         "costs 2 % off": Change("problem.group_costs[kept]", "1.02 * problem.group_costs[kept]"),
         "a level higher": Change(
-            "y[:, None] > np.arange(thresholds)",
-            "y[:, None] >= np.arange(thresholds)",
+            "y[:, None] > np.arange(T)",
+            "y[:, None] >= np.arange(T)",
             module="ordinal.machine",
         ),
         "half the pull": Change(
-            "at.w - Z.rdot(sums.beta)", "at.w - Z.rdot(sums.beta) / 2", module="ordinal.newton"
+            "at.w - machine.Z.rdot(sums.beta)",
+            "at.w - machine.Z.rdot(sums.beta) / 2",
+            module="ordinal.newton",
         ),
         "no pull of the last threshold": Change(
             "machine.push + sums.G.sum(axis=1)",
@@ -1930,11 +1933,11 @@ SOURCES: dict[str, dict[str, Change]] = {
             "2 * multipliers * (multipliers < multipliers.max()), problem.p",
         ),
         "infeasible at once": Change(
-            "    return replace(found, problem=problem,",
+            "    return replace(\n        solution,\n        problem=problem,",
             "    from equimargin.solvers.solution import Status as Word\n"
-            "    found = replace(found, status=Word.INFEASIBLE)\n"
+            "    solution = replace(solution, status=Word.INFEASIBLE)\n"
             "    _doubled = lambda *at: problem.origin\n"
-            "    return replace(found, problem=problem,",
+            "    return replace(\n        solution,\n        problem=problem,",
         ),
     },
     "linear_program": {
@@ -2226,12 +2229,18 @@ def compiled(name: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> Modu
     )
 
 
+def source_of(part: str) -> str:
+    """Return the source text of a module of solvers."""
+    return Path(str(import_module(f"equimargin.solvers.{part}").__file__)).read_text(
+        encoding="utf-8"
+    )
+
+
 def executed(
     name: str, known: str, change: Change | None, monkeypatch: pytest.MonkeyPatch
 ) -> ModuleType:
     """Return a module of solvers, changed or unchanged, under another name or its own."""
-    original = import_module(f"equimargin.solvers.{name}")
-    source = Path(str(original.__file__)).read_text(encoding="utf-8")
+    original, source = import_module(f"equimargin.solvers.{name}"), source_of(name)
     if change is not None:
         assert change.old in source, f"{name} has changed: {change.old!r} is not in it"
         source = source.replace(change.old, change.new)
@@ -2286,6 +2295,17 @@ def test_every_formulation_has_mutants() -> None:
     wrong = Counter(id for id, _, mutant in TABLE if mutant.outcome is Agreement.DISAGREES)
     assert {id: wrong[id] for id in DECLARED if wrong[id] < AT_LEAST} == {}
     assert set(MUTANTS) <= set(DECLARED)
+
+
+def test_every_change_of_a_solver_has_its_place_in_the_source() -> None:
+    without = [
+        (name, label)
+        for name, changes in SOURCES.items()
+        for label, change in changes.items()
+        if change.old
+        not in source_of(change.module or SOLVERS[name].module.removeprefix("equimargin.solvers."))
+    ]
+    assert without == []
 
 
 def test_every_family_has_instances_and_two_ways_of_solving_them() -> None:

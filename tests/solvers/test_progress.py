@@ -75,7 +75,7 @@ def test_a_gap_below_float64_ends_the_run(name: str, solver: str) -> None:
     problem = PROBLEMS[name]
     found = solve(problem, solver, tol=1e-16, max_iter=2_000_000 if solver == "smo" else None)
     assert found.status in (Status.OPTIMAL, Status.NUMERICAL_FAILURE), found.reason
-    assert "1e-16 was asked" in found.reason
+    assert "1e-16 was requested" in found.reason
     assert found.interval.lower <= found.interval.upper
     assert found.interval.relative_width <= 1.1 * found.relative_gap + 1e-9
 

@@ -98,13 +98,13 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
     (
         ANY(),
         LEVELS,
-        Refusal("there are 2 thresholds, and this method knows one bias"),
+        Refusal("there are 2 thresholds, and this method supports one bias"),
         ordinal(LINE, [0, 1, 1]),
     ),
     (
         ANY(thresholds=2),
         ordinal(LINE, [0, 1, 3]),
-        Refusal("there are 3 thresholds, and this method knows 2 at most"),
+        Refusal("there are 3 thresholds, and this method supports 2 at most"),
         LEVELS,
     ),
     (ANY(single_entries=True), PAIRS, Refusal("rows have more than one entry"), CLASSES),
@@ -129,13 +129,13 @@ UNMET: list[tuple[Requirements[Any], Problem, Refusal, Problem]] = [
     (
         ANY(most_points=2),
         CLASSES,
-        Refusal("3 points, more than the 2 whose Gram matrix is kept", too_large=True),
+        Refusal("3 points, more than the 2 whose Gram matrix is stored", too_large=True),
         classification(LINE[:2], SIGNS[:2]),
     ),
     (
         ANY(most_points=2, features_at_any_size=True),
         replace(CLASSES, kernel=rbf(1.0)),
-        Refusal("3 points, more than the 2 whose Gram matrix is kept", too_large=True),
+        Refusal("3 points, more than the 2 whose Gram matrix is stored", too_large=True),
         CLASSES,
     ),
     (

@@ -108,7 +108,7 @@ def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(
     found = solve(classification(X, SIGNS, kernel=RBF(0.3)))
     with pytest.raises(
         ValueError,
-        match=r"RBF\(gamma=0.3\) cannot be written to a file, which knows only Linear, Polynomial",
+        match=r"RBF\(gamma=0.3\) cannot be written to a file, which supports only Linear, Poly",
     ):
         found.save(tmp_path / "solution.npz")
     assert not list(tmp_path.iterdir())

@@ -5,8 +5,9 @@
 Rows and columns are added and removed by Givens rotations, in O(r^2) operations each. Q
 is stored transposed, so that all loops go along rows in memory and vectorise. Between
 updates the matrix may be one row or one column short of square. A solution is refined
-with residuals of about 75 binary digits: its relative error is rounding where the
-condition of M is below 1e6, and above that a millionth of the error in float64 alone.
+with residuals of about 75 binary digits. Its relative error is at rounding level if the
+condition number of M is below 1e6, and above that a millionth of the error without
+refinement.
 
 Sources: G. H. Golub, C. F. Van Loan, Matrix Computations, fourth edition (2013),
 sections 6.5 and 3.5; S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation
@@ -33,12 +34,13 @@ Products of two leading parts, and sums of 2,000 of them, are exact.
 REFINED = 1e-9
 """Relative size of the last correction of a solution.
 
-All corrections shrink by one factor, so that the next one is below rounding.
+Successive corrections shrink by a constant factor, so that the next one is below
+rounding.
 """
 MOST_CORRECTIONS = 4
 """Maximum number of corrections of one solution.
 
-If these do not settle it M is singular in float64.
+If the solution has not converged by then, M is singular in float64.
 """
 
 
@@ -48,11 +50,11 @@ class Factors(NamedTuple):
     Parameters
     ----------
     M, Qt, R : ndarray of shape (capacity, capacity)
-        The matrix, Q' and R, of which the first rows and columns count.
+        The matrix, Q' and R, in the first rows and columns.
     size : Index of shape (2,)
         Numbers of rows and columns.
     top : ndarray of shape (1,)
-        Upper bound of |M| since M was last without rows.
+        Upper bound of |M_ij| over all entries since M last had no rows.
     """
 
     M: Array
@@ -258,7 +260,7 @@ def _once(of: Factors, right: Array, transposed: bool) -> Array:
 def _shift(largest: float) -> float:
     """Return the number that, added and subtracted again, leaves the leading part.
 
-    For numbers up to the given size.
+    It serves for numbers up to the size `largest`.
     """
     return float(1.5 * 2.0 ** (np.ceil(np.log2(max(largest, 1e-290))) + 53 - LEADING_BITS))
 
@@ -267,8 +269,8 @@ def _shift(largest: float) -> float:
 def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool) -> Array:
     """Return right + rest - M y, or right + rest - M'y.
 
-    Sums of products of leading parts are exact, and the remainder of each product is
-    2^-22 of it.
+    Sums of products of leading parts are exact. What remains of each product is 2^-22
+    times its size.
     """
     r = len(y)
     entries, numbers = _shift(of.top[0]), _shift(np.abs(y).max())

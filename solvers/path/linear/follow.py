@@ -41,9 +41,9 @@ LARGEST_GAP = 1e-6
 Nothing useful follows from a basis with so large an error.
 """
 LEAST_REACH = 1e3 * PERTURBATION
-"""Reach of the shortest list of rows, in the unit of margins.
+"""Minimum reach of a list of rows (`near.py`), in the unit of margins.
 
-The side of 1 of all other rows does not depend on the perturbation.
+Whether the margin of an unlisted row exceeds 1 does not depend on the perturbation.
 """
 
 REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
@@ -103,10 +103,10 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
 def _is_trusted(record: Record, rounding: float) -> bool:
     """Return True if the gaps of a round's pieces are within the limit.
 
-    The last gap may also contain rounding error. Entries of B'u cancel, and the rest of
-    their rounding is in the gap as a part of lambda. If points are far from 0,
-    lambda_min, at which the last piece ends, may be so small in comparison that the gap
-    there is nothing but rounding.
+    The last gap may also contain rounding error. Terms of B'u cancel, and their
+    rounding error, over lambda, is in the gap. If points are far from 0, lambda_min, at
+    which the last piece ends, may be so small in comparison that the gap there is
+    nothing but rounding.
 
     Parameters
     ----------
@@ -148,8 +148,9 @@ def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
 def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) -> PathBasis:
     """Return the basis that is optimal for large lambda: x = 0, and every row has slack.
 
-    lambda is twice that of the first jump. With a bias as many rows of the larger class
-    have slack as there are of the other one, and the next of them is on the margin.
+    lambda is twice that of the first jump. With a bias, as many rows of the larger
+    class have slack as the other class has rows, but not all, and the next row of the
+    larger class is on the margin.
     """
     p, n, m, capacity = problem.p, len(of.columns.i), problem.m, problem.m + 2
     rhs, s = 1.0 + PERTURBATION * np.random.default_rng(0).random(p), of.rows.s

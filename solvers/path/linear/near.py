@@ -1,15 +1,16 @@
-"""Rows or columns near their bounds; others are skipped until f moves by their distance.
+"""Rows or columns near distance 0; others are skipped until f has moved far enough.
 
     left_r(h) = base_r - (sign_r (h_i - h_j) + s_r h_last),        way_r left_r >= 0,   s in [-1, 1]
 
-is the distance of row r to its margin, where h is the function at the points, 0 at the
-origin, and last the bias; or the distance of column r to its price, where last is
--lambda. When h becomes g no left_r changes by more than the spread of g - h, its
-largest value less its smallest one, including that of the origin, plus the absolute
-change of the last entry. So the rows with a larger distance at some h are not due
-before the spread reaches that distance, and only listed rows are examined. The list is
-recomputed from all rows when the function has left its reach; each time the reach is
-halved or doubled, so that examining lists costs about as much as making them.
+is the distance of the margin of row r to 1, where h is the function at the points, 0 at
+the origin, and last the bias; or the reduced cost of column r, where last is -lambda.
+When h becomes g no left_r changes by more than the spread of g - h, its largest value
+less its smallest one, including that of the origin, plus the absolute change of the
+last entry. A row reaches distance 0 only after the spread has reached its distance.
+Therefore only listed rows are examined, those whose distance was at most the reach of
+the list when it was made. When the spread exceeds the reach, a new list is made from
+all rows; each time the reach is halved or doubled, so that examining lists costs about
+as much as making them.
 """
 
 from __future__ import annotations
@@ -49,25 +50,25 @@ class AffineRows(NamedTuple):
 
 
 class RowsNearEnds(NamedTuple):
-    """Rows or columns, and the list of those near their ends; the arrays change in place.
+    """Rows or columns, and the list of those near distance 0; the arrays change in place.
 
     Parameters
     ----------
     lines, base : AffineRows, ndarray of shape (p,)
         Coefficients of the distances.
     way : ndarray of shape (p,)
-        1 or -1, the sign of the distance; 0 where the distance is 0 for the basis.
+        1 or -1, the sign of the distance; 0 for the basis, whose distances are 0.
     listed : Index of shape (p,)
-        Numbers of the listed rows, increasing, of which the first counts[0] count.
+        Numbers of the listed rows, increasing, in the first counts[0] places.
     at : ndarray of shape (m + 2,)
         Function at which the list was made.
     counts : Index of shape (2,)
         Number of listed rows, and of single rows examined since the list was made.
     reach : ndarray of shape (2,)
-        Maximum distance of listed rows: of a list that is made to last, and of the
-        present one.
+        Maximum distance of listed rows: of a list for several steps, and of the present
+        list, which may be for one step.
     least_reach : float
-        Minimum reach of a list that is made to last.
+        Minimum reach of a list for several steps.
     """
 
     lines: AffineRows
@@ -189,9 +190,9 @@ def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -
     to : ndarray of shape (m + 2,)
         Direction of the function.
     slowest : float
-        Rows whose distance falls at most at this rate are skipped.
+        Rows whose distance decreases at most at this rate are skipped.
     limit : float
-        Maximum step; returned, with -1, if no row is met before it.
+        Maximum step; returned, with row -1, if no row reaches distance 0 before it.
 
     Returns
     -------
@@ -211,7 +212,7 @@ def first(of: RowsNearEnds, h: Array, to: Array, slowest: float, limit: float) -
         step, row = _soonest(
             of.lines, of.base, of.way, of.listed[: of.counts[0]], h, to, slowest, limit
         )
-        # The list is long, and the step leaves its reach: make a new one next time.
+        # This list is long, and the step exceeds its reach: make a new one next time.
         of.reach[1] = -1.0
     return step, row
 
@@ -268,7 +269,7 @@ def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> fl
 def misplaced(of: RowsNearEnds, h: Array) -> float:
     """Return the total violation of the rows that are misplaced with respect to margin 1.
 
-    For a row of way 1 it is the excess of its margin over 1, otherwise the shortfall.
+    A row of way 1 must have a margin of at most 1, any other row one of at least 1.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ class OneNormPath:
 
     x and b are piecewise constant in lambda, and jump from one piece to the next. The
     multipliers of the program at C are C u, where u is affine in lambda on every piece.
-    At an end that two pieces share the x of both are optimal, and `at` returns that of
-    the first.
+    At a lambda where two pieces meet, the x of both are optimal, and `at` returns that
+    of the first.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class OneNormPath:
     lambdas : ndarray of shape (T,)
         Lower ends of the pieces, decreasing; the upper end of a piece is the lower one
         of the previous piece, infinity for the first. 0 may be the last. Neighbouring
-        pieces may have one x, and differ in the u.
+        pieces may have equal x and different u.
     starts : Index of shape (T + 1,)
         Start of the entries of every piece in the four arrays that follow.
     columns, values
-        Entries of x that need not be 0, and of the bias, which has the number
-        problem.size.
+        Column numbers and values of the entries of x that may be nonzero, and of the
+        bias, which has the number problem.size.
     rows, lower
         Rows on the margin, and their u at the lower end of the piece.
     low : NDArray[np.bool_] of shape (rows of the problem,)
@@ -61,8 +61,8 @@ class OneNormPath:
         Pieces before which a u changes between 0 and 1, and the rows of these u.
     gaps : ndarray of shape (T,)
         Larger relative gap of the two ends of a piece, in float64; of its upper end
-        alone where the lower one is 0. Rounding is not counted, which adds about 1e-15
-        times lambdas[0] / lambda; the result of `at` has a proven interval.
+        alone where the lower one is 0. Rounding errors, about 1e-15 lambdas[0] /
+        lambda, are not included; the result of `at` has a proven interval.
     stopped : str
         Reason for the end, as a sentence.
     complete : bool
@@ -186,7 +186,7 @@ class OneNormPath:
         Solution
             Solution of the problem with that C, with x, b and u; its interval is
             proven, as for every solver. The status is optimal if the relative width of
-            the interval, every rounding counted, is at most 1e-8.
+            the interval, with every rounding included, is at most 1e-8.
 
         Raises
         ------

@@ -17,8 +17,8 @@ constant in between. M is stored as its QR factors, which lose and gain a row an
 column with a pivot (`factor.py`). B is never formed: a product with it is one with K
 and one with A. The rounding error of (B[L]'1)_J is stored with it, because an error e
 makes the reduced cost of a column j wrong by up to |M^-1 B[E, j]| e, which is thousands
-of times e. So is the rounding error of lambda: where two events nearly coincide, u_E
-goes from 0 to 1 within a billionth of it.
+of times e. The rounding error of lambda is stored, too: where two events nearly
+coincide, u_E goes from 0 to 1 within a billionth of lambda.
 
 Several rows or columns may be due at once. The right-hand side 1 is perturbed by random
 numbers of size PERTURBATION for the choice of the leaving variable; every pivot then
@@ -68,28 +68,28 @@ The columns of many pairs are combinations of those of J at equal cost, so that 
 is 0; by rounding they would enter and leave indefinitely.
 """
 BETWEEN_FACTORISATIONS = 60
-"""Pivots between two fresh factorisations of M and computations of the margins."""
+"""Pivots between two fresh factorisations of M."""
 
 RUNNING, ENDED, SINGULAR = 0, 1, 2
 """Results of a round of pivots.
 
-More are possible, lambda_min was reached, or no step is possible in float64.
+More pivots are possible, lambda_min was reached, or no step is possible in float64.
 """
 SHORTEST = 1e-12
 """Length of the shortest recorded interval of lambda, relative to lambda."""
 NEXT_TO_0 = 1e-14
 """Lambda, relative to the largest sum of terms in an entry of B'1, that counts as 0.
 
-Rounding moves events at lambda = 0 up to there.
+Rounding errors move events from lambda = 0 up to there.
 """
 
 
 class LinearPathProgram(NamedTuple):
     """Data of a program.
 
-    The points of a row, and of a column over rows, end with the origin, whose kernel
-    values are 0. A function has m + 2 entries: its values at the points and at the
-    origin, and last its bias. That of a sum over rows is the sum of s.
+    Rows, and columns over rows, are differences of points, of which the last one is the
+    origin, with kernel values 0. A function has m + 2 entries: its values at the points
+    and at the origin, and last its bias. In a sum over rows, the last is the sum of s.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class PathBasis(NamedTuple):
     lam : ndarray of shape (2,)
         lambda, and its rounding error.
     bound : ndarray of shape (1,)
-        Lower bound by u at the end that was recorded last; infinity before.
+        Lower bound that u proves at the last recorded end; infinity before.
     next_to_0 : float
         Lambda up to which events count as events at 0.
     """
@@ -189,7 +189,7 @@ def _price(columns: AffineRows, g: Array, k: int) -> float:
 def _reduced(g: Array, sums: Array, rests: Array, lam: float) -> Array:
     """Return the function whose distances are the reduced costs at lambda.
 
-    It is the sum of the sums over L and those over E, g, and last -lambda.
+    Its entries are the sums over L plus those over E, given in g, and last -lambda.
     """
     for i in range(len(g) - 1):
         g[i] = sums[i] + (rests[i] + g[i])
@@ -213,7 +213,7 @@ def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
 def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
     """Add K times the weights to the sums, with the rounding errors in `rests`.
 
-    A whole number is a sum of powers of 2, and a product with one is exact.
+    Weights are whole numbers, and so sums of powers of 2, whose products are exact.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def _solution(M: Factors, right: Array) -> Array:
 
 @jit
 def _entries(of: Array, numbers: Index, size: int) -> Array:
-    """Return the entries with the first `size` of some numbers."""
+    """Return the entries of an array at the first `size` of some indices."""
     entries = np.empty(size)
     for e in range(size):
         entries[e] = of[numbers[e]]
@@ -364,7 +364,7 @@ def _right(
 
 @part
 def _multipliers(of: LinearPathProgram, basis: PathBasis) -> tuple[Array, Array]:
-    """Return u_E, and p, its decrease with lambda."""
+    """Return u_E, and p, the rate at which u_E decreases as lambda does."""
     right, rest, costs = _right(
         of.columns, basis.J, basis.sums, basis.rests, basis.lam, basis.M.size[0]
     )
@@ -417,7 +417,7 @@ class Record(NamedTuple):
 def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
     """Return the decrease of lambda at which a u_E leaves [0, 1], and its number.
 
-    At most the limit, with the number -1.
+    If none does before the limit, return the limit and -1.
     """
     step, row = limit, -1
     for e in range(len(p)):
@@ -431,7 +431,8 @@ def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
 def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[float, int, int]:
     """Return the decrease of lambda at which a column or row is due, and both numbers.
 
-    The number of a row is its place in E; the number of the other one is -1.
+    The number of a row is its place in E. Only one of both is due; the other number is
+    -1.
     """
     lam = basis.lam[0]
     limit, row = _row_due(u, p, lam)
@@ -483,9 +484,8 @@ def _vertex(
 ) -> tuple[Array, float]:
     """Return x_J >= 0 for a right-hand side of the rows E, and the larger relative gap.
 
-    The gaps are those at two lambdas with these bounds. The sum of slacks is that of
-    the rows L as if all had some, plus the terms of the rows that are misplaced in L or
-    outside.
+    The gaps are those at two lambdas with these bounds. The sum of slacks is the sum of
+    1 less the margin over L, plus the violations that `misplaced` returns.
     """
     x, gap = _solution(basis.M, right), 0.0
     cost = _cleared(basis.J, x, len(of.columns.i))
@@ -540,7 +540,7 @@ def _flip(of: LinearPathProgram, basis: PathBasis, record: Record, r: int) -> No
 def _column_met(J: Index, x: Array, way: Array, bias: int) -> tuple[float, int]:
     """Return the step along an edge at which the first x_J is 0, and its number.
 
-    The bias is excluded. Infinity and -1 if there is none.
+    The bias is excluded. If there is none, return infinity and -1.
     """
     step, leaving = np.inf, -1
     for a in range(len(x)):
@@ -555,8 +555,9 @@ def _pivot(
 ) -> bool:
     """Exchange a column or row of the basis; return False if no variable leaves.
 
-    Either a column enters or a row of E leaves, whichever is not -1; the first column
-    or row that reaches its end leaves or enters in exchange.
+    Either a column enters or a row of E leaves, whichever is not -1. In exchange, the
+    first column whose x becomes 0 leaves, or the first row whose margin becomes 1
+    enters.
     """
     entering, up = column >= 0, column >= 0 or p[row] > 0.0
     size, J, bias = basis.M.size[0], basis.J, len(of.columns.i)

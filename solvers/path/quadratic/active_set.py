@@ -3,16 +3,16 @@
     min  1/2 |A'x|_K^2 + c'x    s.t.  lower <= x <= upper,  [ s'x = 0 ],
          (A g)_r = g_i(r) - g_j(r),  lower <= 0 <= upper
 
-No matrix must be regular. g = K A'x is computed as E v. With a Gram matrix, E = K and v
-= A'x. With features Z, K = Z Z', E = Z and v = Z'A'x.
+All matrices may be singular. g = K A'x is computed as E v. With a Gram matrix, E = K
+and v = A'x. With features Z, K = Z Z', E = Z and v = Z'A'x.
 
 The working set W contains linearly independent rows, so that Q_WW has a Cholesky factor
 L, where Q = A K A'. With the constraint s'x = 0, K includes a constant that makes them
 independent together with the bias. A step solves for the minimum over W and goes there,
 or as far as the bounds allow. Rows that reach their bounds leave W. If none does, the
-row of the steepest slope outside W enters. A row that depends on W has no slope if c is
-consistent, as it is for the rows that are tied at a breakpoint of a path: these rows
-need not enter.
+row of the steepest slope outside W enters. A row that depends on W has slope 0 if c is
+consistent, as it is for the tied rows of a breakpoint (rows at a bound with residual
+0). Dependent rows need not enter.
 
 With features, A_W Z = L B with orthonormal rows B. Nothing is squared, so that a column
 may be 1e10 times another one, and v moves by B'L^-1 c, which does not cancel as Z'A'x
@@ -44,7 +44,7 @@ end.
 """
 
 SOLVES_BETWEEN_CLOCKS = np.intp(64)
-"""Linear systems that the compiled kernel solves between two checks of the time limit.
+"""Linear systems that the compiled function solves between two checks of the clock.
 
 Typed, for the reason given at `NO_ROW`.
 """
@@ -65,14 +65,14 @@ For norms that are computed from features. It is smaller than with a Gram matrix
 because float64 loses digits of the row itself, and not of its square.
 """
 SAME_BOUND = 1e-14
-"""Fraction of a step within which two rows reach their bounds together.
+"""Fraction of a step within which two rows count as reaching their bounds together.
 
 A few units of rounding. Both rows leave W.
 """
 NO_ROW = np.intp(-1)
 """Row number for no row.
 
-Typed: numba would compile its kernel once more for a literal -1.
+Typed: numba would compile the function once more for a literal -1.
 """
 
 
@@ -324,7 +324,7 @@ class PathWorkingSet:
     ) -> float:
         """Go to the minimum and return the multiplier of s'x = 0.
 
-        SOLVES_PER_CANDIDATE may end the method before.
+        SOLVES_PER_CANDIDATE limits the number of linear systems.
 
         Parameters
         ----------
@@ -396,7 +396,7 @@ def solve_over(
 ) -> float:
     """Solve for the minimum over W without bounds; return the change of the multiplier.
 
-    The step keeps s'x, whose multiplier increases by the returned value.
+    The step does not change s'x, whose multiplier increases by the returned value.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def solve_over(
         r = rows[k]
         x[k] = -(g[of.i[r]] - g[of.j[r]] + c[r] + level * of.s[r])
     forward(W.L, size, x)
-    # With b = -slopes, rise = s'Q^-1 b / s'Q^-1 s keeps s'x: x holds L^-1 b.
+    # With b = -slopes, rise = s'Q^-1 b / s'Q^-1 s leaves s'x unchanged. Now x = L^-1 b.
     rise = 0.0
     if of.s[rows[0]] != 0.0:
         top, bottom = 0.0, 0.0
@@ -522,8 +522,8 @@ def steepest(
 ) -> np.intp:
     """Return the row outside W of the steepest slope, or NO_ROW if no slope exceeds `tol`.
 
-    Slopes are divided by the length of the row. Rows that may not move along them do
-    not count.
+    Slopes are divided by the length of the row. Banned rows, and rows that their bound
+    stops, are excluded.
 
     Parameters
     ----------
@@ -582,7 +582,7 @@ def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> n
 
 @fast
 def copy(to: Array, values: Array) -> None:
-    """Write values over an array of equal length, or of a shorter one.
+    """Overwrite an array with as many of the first values as it has entries.
 
     Parameters
     ----------
@@ -745,7 +745,7 @@ def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
 def orthogonal(first: Array, second: Array, B: Array, size: int, shares: Array) -> float:
     """Append first - second to B, made orthogonal to its first `size` rows, twice.
 
-    The rows are not normalised. Return the squared length of the new one.
+    The new row is not normalised. Return its squared length.
 
     Parameters
     ----------

@@ -3,18 +3,20 @@
     alpha(lambda) = argmin  1/2 |A'alpha|_K^2 - lambda t'alpha
                     s.t.  0 <= alpha <= w,  [ s'alpha = 0 ]
 
-g = K A'alpha is unique, continuous and piecewise linear in lambda, and alpha can be
-chosen likewise. With residuals r = A g + b s - lambda t, which are >= 0 where alpha_r =
-0 and <= 0 where alpha_r = w_r, the direction d = -d(alpha)/d(lambda) at a breakpoint is
+g = K A'alpha is unique, continuous and piecewise linear in lambda, and some alpha is
+continuous and piecewise linear, too. With residuals r = A g + b s - lambda t, which are
+>= 0 where alpha_r = 0 and <= 0 where alpha_r = w_r, the direction d =
+-d(alpha)/d(lambda) at a breakpoint is
 
     argmin  1/2 |A'd|_K^2 + t'd
     s.t.  d_r >= 0 where alpha_r = 0, <= 0 where alpha_r = w_r,
           over the rows with r_r = 0,  [ s'd = 0 ]
 
-This is the projection of -g / lambda onto the cone of the tied rows: it exists for any
-number of tied rows, and any rank of K. No tied row can leave its cone before the next
-breakpoint, so that no step has length 0. If no row is strictly inside its bounds the
-bias is an interval, and the next breakpoint is where its ends meet.
+Rows at a bound with r_r = 0 are called tied. The direction is the projection of -g /
+lambda onto the cone that they define: it exists for any number of tied rows, and any
+rank of K. No tied row can violate its conditions before the next breakpoint, so that no
+step has length 0. If no row is strictly inside its bounds the optimal b form an
+interval, and the next breakpoint is where its ends meet.
 
 Source: document P, section 5; T. Hastie, S. Rosset, R. Tibshirani, J. Zhu, JMLR 5
 (2004); L. Gunter, J. Zhu, Neural Computation 19 (2007).
@@ -63,7 +65,7 @@ The first uses the current factor, the second a fresh one.
 CORRECTED_SHARE = 0.9
 """Fraction of the previous gap that a Newton step must undercut to be kept.
 
-With an ill-conditioned working set it may only add noise.
+With an ill-conditioned working set the step may only add noise.
 """
 SAME_TARGET = 1e-15
 """Difference of two targets, of size 1, that counts as zero.
@@ -71,9 +73,9 @@ SAME_TARGET = 1e-15
 The rounding of y - epsilon must make no breakpoints.
 """
 HELD_DOWN_TO_0 = 1e-20
-"""Fraction of lambda down to which a certified gap extends the path to lambda = 0.
+"""Fraction of lambda down to which the gap must be certified to extend the path to 0.
 
-No lambda below is of any use.
+Smaller lambdas are of no use.
 """
 START_SOLVES = 2
 """Minimisations of |A'alpha|_K at the start.
@@ -162,11 +164,11 @@ class ParametricQP:
     # The beginning.
 
     def begin(self) -> None:
-        """Find alpha for all large lambda, and the lambda and b at which it ends.
+        """Find alpha for all large lambda, and the lambda and b at which it first changes.
 
-        Lambda is 0 if alpha never changes. Rows with targets beyond `level` are at w,
-        those short of it at 0, and those at it minimise |A'alpha|_K. Without a bias all
-        rows are at w.
+        Lambda is 0 if alpha never changes. Rows with t_r > level s_r are at w, those
+        with t_r < level s_r at 0, and those with equality minimise |A'alpha|_K.
+        Without a bias all rows are at w.
         """
         program, rows, at = self.program, self.program.rows, self.at
         excess = rows.t - self.level * program.of.s
@@ -199,9 +201,9 @@ class ParametricQP:
         self._judged()
 
     def _fill(self, undecided: Index) -> None:
-        """Make s'alpha = 0 by filling these rows in turn, the last one in part.
+        """Make s'alpha = 0 by raising alpha of these rows to w in turn, the last in part.
 
-        The rows have one sign.
+        Only rows of one sign are raised.
         """
         s, w, alpha = self.program.of.s, self.program.rows.w, self.at.alpha
         missing = -float(s @ alpha)
@@ -212,7 +214,7 @@ class ParametricQP:
                 alpha[rows] = np.clip(sign * missing - (total - w[rows]), 0.0, w[rows])
 
     def _settle(self, undecided: Index) -> float:
-        """Minimise |A'alpha|_K over these rows, with s'alpha fixed; return its multiplier."""
+        """Minimise |A'alpha|_K over these rows; return the multiplier of the fixed s'alpha."""
         rows, at = self.program.rows, self.at
         c, direction = self.program.of.between(at.g), self.on.direction
         alpha = at.alpha.copy()
@@ -321,8 +323,8 @@ class ParametricQP:
     def rest(self) -> PathStop:
         """Write down the single point of a path whose f is b alone.
 
-        It holds down to the lambda at which |A'alpha|_K^2, zero within rounding error,
-        makes a relative gap of DOUBTED_GAP.
+        The point is valid down to the lambda at which |A'alpha|_K^2, zero within
+        rounding error, makes the relative gap DOUBTED_GAP.
         """
         program, at, lambda_min = self.program, self.at, self.budget.lambda_min
         rows = program.rows

@@ -13,13 +13,13 @@ With g = K A'alpha and residuals r = A g + b s - lambda t, of which r >= 0 where
     gap(alpha, g, b) = sum_r alpha_r (r_r)_+ + (w_r - alpha_r) (-r_r)_+  +  1/2 |g - K
     A'alpha|^2
 
-It is convex between breakpoints, and is also computed half way. `doubt` is the gap with
-the rounding of r counted against it.
+It is convex between breakpoints, and is also computed half way. `doubt` is the gap plus
+the rounding error of r.
 
 g is computed as E v. With a Gram matrix v = beta = A'alpha. With features v is f
-itself, which has directions and corrections of its own. Where K is large over lambda,
-the f of the rounded multipliers differs slightly from v; half the squared distance of
-both is part of the gap.
+itself, which has directions and corrections of its own. If K is large relative to
+lambda, the f of the rounded multipliers differs slightly from v; half the squared
+distance of both is part of the gap.
 
 Source: document P, section 5; Fenchel's inequality row by row for the gap.
 """
@@ -51,13 +51,13 @@ WORTH_CORRECTING = 1e-10
 A tenth of the certified gap, so that gaps do not accumulate.
 """
 DOUBTED_GAP = 1e-8
-"""Maximum relative gap of a breakpoint with the rounding of g and b counted against it."""
+"""Maximum relative gap of a breakpoint plus the rounding errors of g and b."""
 SMALLEST_DIVISOR = 1e-300
-"""Replacement of a divisor that may be 0 or below float64."""
+"""Replacement of a divisor that may be 0 or below the float64 range."""
 TIED_RESIDUAL = 1e-12
 """Residual, over lambda, below which a row at a bound counts as tied.
 
-A tied row may move from this breakpoint on.
+The alpha of a tied row may change from this breakpoint on.
 """
 MEASURED_ROWS = np.uintp(256)
 """Rows that `measure` processes at a time.
@@ -82,7 +82,7 @@ class RowConditions(NamedTuple):
 
 
 class HandedOut(NamedTuple):
-    """Constants that determine the rounding error of a returned answer.
+    """Constants that determine the rounding error of a returned solution.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Rounding(NamedTuple):
     handed_out : float
         Error of a residual of the returned function.
     tie : float
-        Residual up to which a row is tied.
+        Residual up to which a row counts as tied.
     """
 
     g: float
@@ -125,7 +125,7 @@ class Gaps(NamedTuple):
     gap : float
         Gap as computed.
     doubt : float
-        Gap with the rounding of the returned answer counted against it.
+        Gap plus the rounding error of the returned solution.
     middle : float
         Gap half way from the previous breakpoint.
     final : float
@@ -265,11 +265,12 @@ class GapData(NamedTuple):
     entry_noise : float
         Estimated error of an entry of the Gram matrix and of its products.
     spread : float
-        Distance of the means that centring took from K.
+        Maximum distance of the row means of K, which centring subtracts, from their
+        mean.
     p0 : float
         Loss of f = 0, or of b alone, whichever is less.
     handed : HandedOut
-        Constants of the rounding error of a returned answer.
+        Constants of the rounding error of a returned solution.
     """
 
     balanced: bool
@@ -294,13 +295,12 @@ class QuadraticPathProgram:
     norm2 : Callable[[Array], float]
         |sum_i beta_i k(x_i, .)|^2 of coefficients (n,) that nearly cancel.
     lost : tuple[float, float]
-        Error of an entry of K, and the distance of the means that centring took from K.
-        The error of g is the first times the sum of |beta| plus the second times the
-        sum of beta.
+        Error of an entry of K, and `GapData.spread`. The error of g is the first times
+        the sum of |beta| plus the second times the sum of beta.
     handed : HandedOut
-        Constants of the rounding error of a returned answer. Gaps are relative to P(0)
-        of the targets without their offset, their rounding to P(0) of the targets with
-        it.
+        Constants of the rounding error of a returned solution. Gaps are relative to
+        P(0) of the targets without their offset, their rounding to P(0) of the targets
+        with it.
     """
 
     of: Differences
@@ -348,7 +348,7 @@ class QuadraticPathProgram:
         )
 
     def squared_norm(self, at: PathIterate) -> float:
-        """Return |g|^2 without the term of the origin, zero within rounding error.
+        """Return |g|^2 without the term of the origin, which is zero within rounding.
 
         Parameters
         ----------
@@ -388,10 +388,10 @@ def least(lam: float, p0: float) -> float:
 
 @part
 def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> None:
-    """Compute g of v and b, with the other one of v and beta.
+    """Compute g from v and b, and beta.
 
-    With a Gram matrix v is computed first, from alpha if `afresh`; with features beta
-    is.
+    With features beta = A'alpha. With a Gram matrix beta = v, and if `afresh` both are
+    first computed as A'alpha.
 
     Parameters
     ----------
@@ -586,7 +586,7 @@ def measure(
     Returns
     -------
     gap, doubt, loss : float
-        Gap of the point, that gap with the noise against it, and the loss.
+        Gap of the point, that gap plus the effect of the noise, and the loss.
     middle_gap, middle_loss : float
         Gap and loss half way.
     ties : int

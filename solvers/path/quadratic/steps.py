@@ -56,15 +56,15 @@ SAME_SLOPE = 1e-10
 AT_BOUND = 1e-13
 """Fraction of its weight within which an alpha is set to a bound."""
 SHUT = 1e-15
-"""Relative width at which an interval of the bias counts as shut: rounding of its ends."""
+"""Relative width at which an interval of the bias counts as a point, due to rounding."""
 VANISHING = 1e-9
-"""Fraction of g and of the weights at which a segment leads to lambda = 0.
+"""Fraction of g and of the weights at which a segment counts as leading to lambda = 0.
 
-At lambda = 0, g must be below this fraction of its present size, and no alpha outside
-its bounds by more than this fraction of its weight.
+Extrapolated to lambda = 0, g must be below this fraction of its present size, and no
+alpha outside its bounds by more than this fraction of its weight.
 """
 VANISHING_FEATURES = 1e-13
-"""Fraction of g, and of lambda, at which a segment of features leads to lambda = 0.
+"""Fraction of g, and of lambda, at which a segment in features counts as leading to 0.
 
 Directions computed from features are accurate at any scale.
 """
@@ -157,7 +157,7 @@ class WorkingSetState(NamedTuple):
     Parameters
     ----------
     rows : Index of shape (capacity,)
-        Rows, of which the first size[0] count.
+        Rows, in the first size[0] places.
     size : Index of shape (1,)
         Number of rows.
     inside : Mask of shape (p,)
@@ -235,7 +235,7 @@ class Walk(NamedTuple):
     W : WorkingSetFactor
         Rows strictly inside their bounds that determine alpha, with their factor.
     cone : Subproblem
-        Subproblem of the last direction; the first candidates count.
+        Subproblem of the last direction; counts.candidates is its number of candidates.
     direction : State
         Its minimum, -d/d(lambda) of alpha, v, g and b.
     at : PathIterate
@@ -359,7 +359,7 @@ def settle(
     candidates : Index of shape (p,)
         Candidates of the next direction; written.
     some : Index of shape (1,)
-        Number of candidates that count.
+        Number of candidates; changes in place.
     """
     x, banned, tied, ties = direction.x, direction.banned, found.tied, found.ties[0]
     for k in range(some[0]):
@@ -375,7 +375,7 @@ def settle(
 
 @part
 def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -> None:
-    """Add the rows of W to the candidates, and bound each candidate by its side.
+    """Add the rows of W to the candidates; one at 0 may only rise, at w only fall.
 
     The other candidates are tied or have left W.
 
@@ -569,7 +569,8 @@ def look_ahead(
 ) -> float:
     """Find the next breakpoint along the direction; return `left_at_0`.
 
-    It is lambda_min if that comes first, and 0 if there is none above 0.
+    If the direction leads to lambda = 0, that is the next breakpoint. Otherwise
+    lambda_min is, if it comes first.
 
     Parameters
     ----------
@@ -632,9 +633,9 @@ def look_ahead(
 def shut(
     of: Differences, rows: RowConditions, at: PathIterate, ahead: Ahead, lambda_min: float
 ) -> None:
-    """Find the breakpoint at which the bias interval shuts, or lambda_min if it is larger.
+    """Find where the bias interval shrinks to a point, at lambda_min or above.
 
-    With an empty W only the interval moves.
+    With an empty W only this interval changes with lambda.
 
     Parameters
     ----------
@@ -687,9 +688,9 @@ def first_crossing(
 
 @fast
 def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, float]:
-    """Return the largest lambda at which the interval of b shuts, and the b there.
+    """Return the lambda at which the interval of b shrinks to a point, and that b.
 
-    alpha stays constant. Lambda is 0 if the interval never shuts. The negative width is
+    alpha stays constant. Lambda is 0 if the interval never does. The negative width is
     convex in lambda, so that Newton's method from 0 ends at its first root.
 
     Parameters
@@ -731,7 +732,7 @@ def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, fl
 def left_at_0(
     w: Array, W: WorkingSetFactor, direction: State, at: PathIterate, noise: float
 ) -> float:
-    """Return the fraction of g that the direction would leave at 0, less its noise.
+    """Return the fraction of g that would remain at lambda = 0, less its noise.
 
     Infinite if an alpha would leave its bounds.
 
@@ -815,9 +816,9 @@ def step(
     at : PathIterate
         Current point.
     ahead : Ahead
-        Next breakpoint; written.
+        Next breakpoint.
     before : Breakpoint
-        Previous breakpoint.
+        Previous breakpoint; written.
     counts : Counts
         Counters of the walk.
     """

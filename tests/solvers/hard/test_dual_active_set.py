@@ -289,7 +289,7 @@ def test_a_circle_of_many_points_is_followed_edge_by_edge() -> None:
 def test_one_pair_of_equal_points_is_said_to_be_one() -> None:
     found = solve(ranking(np.ones((2, 1)), [0, 1], C=np.inf, kernel=rbf(1.0)), "dual_active_set")
     assert present(found.ray).rows == ((1, 0),)
-    assert found.reason.startswith("no function meets this hard row: ")
+    assert found.reason.startswith("no function satisfies this hard row: ")
 
 
 def test_multipliers_of_more_pairs_than_are_kept_answer_for_each() -> None:
