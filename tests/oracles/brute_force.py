@@ -1,4 +1,4 @@
-"""Minimum number of misranked pairs, and average precision, by enumeration.
+"""Minimum number of misranked pairs or vectors, and average precision, by enumeration.
 
 No code is shared with solvers.
 """
@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from math import atan2
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 Vector = Sequence[Fraction]
 
@@ -50,3 +54,25 @@ def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction
                 / relevant
             )
     return min(found)
+
+
+def fewest_columns(B: NDArray[np.float64], C: float) -> int:
+    """Return the fewest positive x of an optimum of min 1'x + C 1'xi, by all supports.
+
+    The constraints are B x >= 1 - xi, x >= 0, xi >= 0, (94)-(96) and (102)-(104) of
+    document T. HiGHS solves the program over each set of columns; the numbers are small
+    integers, so that different optima are far apart.
+    """
+    p, size = B.shape
+
+    def optimum(columns: Sequence[int]) -> float:
+        A = np.hstack([-B[:, columns], -np.eye(p)])
+        cost = np.append(np.ones(len(columns)), np.full(p, C))
+        return float(linprog(cost, A_ub=A, b_ub=-np.ones(p)).fun) if p else 0.0
+
+    least = optimum(range(size))
+    return next(
+        count
+        for count in range(size + 1)
+        if any(optimum(some) <= least + 1e-7 for some in combinations(range(size), count))
+    )

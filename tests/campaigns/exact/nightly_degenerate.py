@@ -1,4 +1,4 @@
-"""Degenerate instances of couplings, misranking, precision and other functions.
+"""Degenerate instances of couplings, misranking, sparsest optima and other functions.
 
     python -m campaigns exact.nightly_degenerate --seed 1 --examples 200
 
@@ -21,19 +21,37 @@ from scipy.optimize import linprog
 
 from campaigns.runner import Campaign, by_sentence
 from equimargin.comparison import compare
-from equimargin.formulations import linear, one_norm_classification, ranking, rbf
+from equimargin.formulations import (
+    linear,
+    one_norm_classification,
+    ranking,
+    ranking_vector_machine,
+    rbf,
+)
 from equimargin.formulations.documents.coupling import wlw as wlw_family
 from equimargin.formulations.documents.general_machine import POWERS, general
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.proofs import Agreement, FamilyVerdict, Verdict
+from equimargin.proofs import (
+    Agreement,
+    FamilyVerdict,
+    Verdict,
+    fewest_nonzeros,
+    least_reduced_excess,
+)
 from equimargin.solvers import exact_optimum, solve
 from equimargin.solvers.exact.misranked import least_misranked
 from equimargin.solvers.probability.coupling import bradley_terry, wlw
 from equimargin.solvers.probability.sigmoid import platt
 from ledger.measures.least import average_precision_bound, average_precision_least
 from narrow import as_a
-from oracles.brute_force import least_by_directions, least_by_orders, least_precision
+from oracles.brute_force import (
+    fewest_columns,
+    least_by_directions,
+    least_by_orders,
+    least_precision,
+)
+from oracles.reduced_graph import excess_by_choice
 
 NEAR = 1e-6
 """Relative difference up to which a backend's optimum equals the proven one."""
@@ -238,6 +256,38 @@ def precision(rng: np.random.Generator) -> str:
     )
 
 
+def vectors(rng: np.random.Generator) -> str:
+    """Compare `fewest_nonzeros` of the ranking vector machine with all supports."""
+    X, y = _few_points(rng)
+    X, y = X[:6], np.asarray(rng.integers(0, 3, min(len(X), 6)))
+    C = float(rng.choice([0.125, 0.5, 2.0]))
+    found = fewest_nonzeros("rvm.primal", ranking_vector_machine(X, y, C=C), "beta")
+    if not found.proven:
+        return f"it is not proven: {found.reason}"
+    pairs = [(i, j) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
+    D = np.array([X[i] - X[j] for i, j in pairs]).reshape(-1, X.shape[1])
+    fewest = fewest_columns(D @ X.T, C)
+    return "" if found.fewest == fewest else f"it says {found.fewest}, and {fewest} are the fewest"
+
+
+def excess(rng: np.random.Generator) -> str:
+    """Compare `least_reduced_excess` with the exact excess of all choices of maxima."""
+    X, _ = _few_points(rng)
+    y, qid = rng.integers(0, 3, len(X)).tolist(), rng.integers(0, 2, len(X)).tolist()
+    C = Fraction(int(rng.integers(1, 9)), 4)
+    problem = ranking(X, y, qid, float(C))
+    if not problem.p:
+        return ""
+    found, exact = least_reduced_excess(problem), excess_by_choice(X, y, qid, C)
+    own, least = exact[tuple(found.maximum.tolist())], min(exact.values())
+    near = Fraction(NEAR * max(float(found.optimum[0]), 1.0))
+    return (
+        ""
+        if own <= Fraction(float(found.excess[0])) <= least + near
+        else f"it says {found.excess[0]!r}, and {float(own)} is right and {float(least)} the least"
+    )
+
+
 SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
     "svm.general": general_machine,
     "svm.onenorm": one_norm,
@@ -245,6 +295,8 @@ SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
     "bradley_terry": comparisons,
     "platt": sigmoid,
     "least_misranked": misordered,
+    "fewest_nonzeros": vectors,
+    "least_reduced_excess": excess,
     "average_precision_least": precision,
 }
 
