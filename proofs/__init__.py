@@ -1,4 +1,4 @@
-"""Proofs of an answer: referee, certificates, audits, derived duals and theorems."""
+"""Proofs about optima: verdicts on answers, certificates, audits, equivalence, theorems."""
 
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")
@@ -10,6 +10,11 @@ from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.proofs.enclosure import Enclosure, enclosure
 from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
+from equimargin.proofs.reduced_graph import (
+    ReducedExcess,
+    least_reduced_excess,
+    reduced_excess,
+)
 from equimargin.proofs.referee import (
     Agreement,
     Evidence,
@@ -20,6 +25,7 @@ from equimargin.proofs.referee import (
     examine_solution,
     judge,
 )
+from equimargin.proofs.sparsest import FewestNonzeros, fewest_nonzeros
 
 __all__ = [
     "Agreement",
@@ -27,18 +33,23 @@ __all__ = [
     "Enclosure",
     "Evidence",
     "FamilyVerdict",
+    "FewestNonzeros",
     "Judgement",
     "OptimalRanges",
     "Range",
+    "ReducedExcess",
     "Verdict",
     "audit",
     "certificate",
     "enclosure",
     "examine",
     "examine_solution",
+    "fewest_nonzeros",
     "judge",
+    "least_reduced_excess",
     "optimal_ranges",
     "path_certificate",
     "program_certificate",
+    "reduced_excess",
     "write_certificate",
 ]

@@ -2,24 +2,154 @@
 
     min 1'z    s.t.  sum over r in S of z_r >= 1 for every set S,  z binary
 
+`fewest` generates the sets: an oracle finds a point without some elements, or an
+obstruction, elements of which every point has one. The number of elements of a point is
+therefore at least the size of the minimum hitting set of all obstructions. A minimum
+hitting set of the known ones is the next candidate.
+
 References
 ----------
 G. Codato, M. Fischetti. Combinatorial Benders' cuts for mixed-integer linear
-programming. 2006 (master problem).
+programming. 2006.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from equimargin.solvers.exact.program.clock import Clock
+from equimargin.formulations.programs.rational import Vector
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.interrupt import interruptible
 
 Sets = Sequence[frozenset[int]]
+T = TypeVar("T")
 LOOK_EVERY = 1000
 """Number of search steps between two checks of the clock."""
+
+
+class Obstruction(NamedTuple):
+    """Elements of which every point has one.
+
+    Parameters
+    ----------
+    elements : tuple[int, ...]
+        Elements.
+    multipliers : Vector
+        Their multipliers in the proof, all nonzero.
+    """
+
+    elements: tuple[int, ...]
+    multipliers: Vector
+
+
+class Candidate(NamedTuple, Generic[T]):
+    """Elements of a point, and the point.
+
+    Parameters
+    ----------
+    elements : tuple[int, ...]
+        Elements.
+    point : T
+        Point.
+    """
+
+    elements: tuple[int, ...]
+    point: T
+
+
+@dataclass(frozen=True, eq=False)
+class Fewest(Generic[T]):
+    """Point of the fewest elements that is known, and the proof of a lower bound.
+
+    Parameters
+    ----------
+    best : Candidate
+        Point and its elements.
+    lower : int
+        Lower bound on the number of elements of every point.
+    obstructions : tuple[Obstruction, ...]
+        Proof of `lower`.
+    reason : str
+        Reason for stopping, as a sentence; empty if the bounds are equal.
+    """
+
+    best: Candidate[T]
+    lower: int
+    obstructions: tuple[Obstruction, ...]
+    reason: str
+
+
+Oracle = Callable[[Sequence[int], Clock], Obstruction | Candidate[T]]
+"""Oracle of elements to avoid: a point without them, or an obstruction of them alone."""
+
+
+def fewest(
+    best: Candidate[T],
+    size: int,
+    oracle: Oracle[T],
+    clock: Clock,
+    known: Iterable[Obstruction] = (),
+) -> Fewest[T]:
+    """Return a point of the fewest elements, with a proof.
+
+    Parameters
+    ----------
+    best : Candidate
+        Any point.
+    size : int
+        Number of elements, 0, ..., size - 1.
+    oracle : Oracle
+        Oracle; every result is exact.
+    clock : Clock
+        Time limit; if it ends the search, the best known bounds are returned.
+    known : iterable of Obstruction
+        Initial obstructions.
+    """
+    found = {frozenset(obstruction.elements): obstruction for obstruction in known}
+    try:
+        while True:
+            guess = hitting_set(list(found), clock)
+            before = len(found)
+            best = min(
+                best,
+                _obstructions_beside(guess, size, oracle, found, clock),
+                key=lambda point: len(point.elements),
+            )
+            if len(found) == before or len(best.elements) <= disjoint(list(found)):
+                break
+        if not is_met_by_fewer(list(found), len(best.elements), clock):
+            return Fewest(best, len(best.elements), tuple(found.values()), "")
+        reason = "the smallest set that HiGHS found is not the smallest one"
+    except OutOfTime as late:
+        reason = str(late)
+    return Fewest(best, disjoint(list(found)), tuple(found.values()), reason)
+
+
+def _obstructions_beside(
+    guess: frozenset[int],
+    size: int,
+    oracle: Oracle[T],
+    found: dict[frozenset[int], Obstruction],
+    clock: Clock,
+) -> Candidate[T]:
+    """Collect obstructions outside of a guess; return a point without the other elements.
+
+    Each search excludes the element of largest multiplier of every previous obstruction.
+    """
+    left = [element for element in range(size) if element not in guess]
+    while True:
+        clock.ask("another obstruction")
+        result = oracle(left, clock)
+        if isinstance(result, Candidate):
+            return result
+        found[frozenset(result.elements)] = result
+        places = range(len(result.elements))
+        heaviest = result.elements[max(places, key=lambda at: abs(result.multipliers[at]))]
+        left = [element for element in left if element != heaviest]
 
 
 def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:

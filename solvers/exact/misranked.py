@@ -22,12 +22,11 @@ programming. 2006.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector, dot
 from equimargin.formulations.rows.listed import Pairs
-from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer
+from equimargin.solvers.exact.hitting_set import Candidate, Fewest, Obstruction, fewest
 from equimargin.solvers.exact.numbers import as_fractions, null_vector, to_common_denominator
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, program_optimum
@@ -50,28 +49,13 @@ MOST_PAIRS = 5_000
 
 Each ray is a linear program with a rational row per pair.
 """
+PairOrder = Candidate[Vector | None]
+"""Pairs that an f misorders, and its weights, as in LeastMisranked."""
 SMALLEST_SHARE = 1e-12
 """Fraction of a float ray's multipliers below which a row counts as absent.
 
 The ray is then computed in rational numbers.
 """
-
-
-class RankingRay(NamedTuple):
-    """Rows that no f satisfies together.
-
-    sum_r multiplier_r (A f)_r = 0 for every f.
-
-    Parameters
-    ----------
-    rows : tuple[int, ...]
-        Rows.
-    multipliers : Vector
-        Their multipliers, all positive.
-    """
-
-    rows: tuple[int, ...]
-    multipliers: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +74,9 @@ class LeastMisranked:
     w : Vector of shape (d,), or None
         Weights of f = w.x with a linear kernel, also at the time limit; None with an
         RBF kernel.
-    rays : tuple[RankingRay, ...]
-        Proof of `lower`.
+    rays : tuple[Obstruction, ...]
+        Proof of `lower`: rows that no f satisfies together, with positive multipliers of
+        sum_r multiplier_r (A f)_r = 0 for every f.
     reason : str
         Reason for stopping, as a sentence.
     """
@@ -100,7 +85,7 @@ class LeastMisranked:
     lower: int
     misranked: tuple[int, ...] = field(repr=False)
     w: Vector | None = field(repr=False)
-    rays: tuple[RankingRay, ...] = field(repr=False)
+    rays: tuple[Obstruction, ...] = field(repr=False)
     reason: str
 
     @property
@@ -155,90 +140,22 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
         )
     clock = Clock(positive(seconds, "seconds"))
     if isinstance(problem.kernel, RBF):
-        return _search(
-            PairOrder(tuple(range(problem.p)), None), problem.p, _Cycles(problem).answer, clock
-        )
+        start: PairOrder = Candidate(tuple(range(problem.p)), None)
+        return _least(fewest(start, problem.p, _Cycles(problem).answer, clock))
     differences = _Differences(problem)
-    return _search(differences.start(), problem.p, differences.answer, clock)
+    return _least(fewest(differences.start(), problem.p, differences.answer, clock))
 
 
-class PairOrder(NamedTuple):
-    """Result of an f that orders all requested pairs.
-
-    Parameters
-    ----------
-    misranked : tuple[int, ...]
-        Pairs that f misorders.
-    w : Vector | None
-        Weights of f, as in LeastMisranked.
-    """
-
-    misranked: tuple[int, ...]
-    w: Vector | None
-
-
-Oracle = Callable[[Sequence[int], Clock], RankingRay | PairOrder]
-"""Oracle of rows to satisfy together: an f that satisfies them, or a ray."""
-
-
-def _search(best: PairOrder, p: int, oracle: Oracle, clock: Clock) -> LeastMisranked:
-    rays: dict[frozenset[int], RankingRay] = {}
-    reason = (
-        "a smallest set of pairs that hits all rays was found, and all other pairs can be ordered"
-    )
-    try:
-        while True:
-            guess = hitting_set(list(rays), clock)
-            known = len(rays)
-            best = min(
-                best,
-                _rays_beside(guess, p, oracle, rays, clock),
-                key=lambda found: len(found.misranked),
-            )
-            if len(rays) == known or len(best.misranked) <= disjoint(list(rays)):
-                break
-        if not is_met_by_fewer(list(rays), len(best.misranked), clock):
-            return LeastMisranked(
-                len(best.misranked),
-                len(best.misranked),
-                best.misranked,
-                best.w,
-                tuple(rays.values()),
-                reason,
-            )
-        reason = "the smallest set that HiGHS found is not the smallest one"
-    except OutOfTime as late:
-        reason = str(late)
+def _least(found: Fewest[Vector | None]) -> LeastMisranked:
+    best, reason = found.best, found.reason
     return LeastMisranked(
-        len(best.misranked),
-        disjoint(list(rays)),
-        best.misranked,
-        best.w,
-        tuple(rays.values()),
-        reason,
+        len(best.elements),
+        found.lower,
+        best.elements,
+        best.point,
+        found.obstructions,
+        reason or "a smallest set of pairs that hits all rays, and all other pairs can be ordered",
     )
-
-
-def _rays_beside(
-    guess: frozenset[int],
-    p: int,
-    oracle: Oracle,
-    rays: dict[frozenset[int], RankingRay],
-    clock: Clock,
-) -> PairOrder:
-    """Collect rays of the rows outside of a guess; return an f that orders the others.
-
-    Each search excludes the row of largest multiplier of every previous ray.
-    """
-    left = [row for row in range(p) if row not in guess]
-    while True:
-        clock.ask("another ray")
-        result = oracle(left, clock)
-        if isinstance(result, PairOrder):
-            return result
-        rays[frozenset(result.rows)] = result
-        heaviest = result.rows[max(range(len(result.rows)), key=lambda at: result.multipliers[at])]
-        left = [row for row in left if row != heaviest]
 
 
 class _Differences:
@@ -270,10 +187,10 @@ class _Differences:
         )
         return min(
             (self._judged(weights) for weights in candidates),
-            key=lambda found: len(found.misranked),
+            key=lambda found: len(found.elements),
         )
 
-    def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
+    def answer(self, rows: Sequence[int], clock: Clock) -> Obstruction | PairOrder:
         """Return a ray of these rows, or a w that orders them.
 
         A float solution is used if its signs hold in rational numbers; otherwise the
@@ -290,7 +207,7 @@ class _Differences:
             return PairOrder(tuple(range(len(self.rows))), (Fraction(0),) * self.floats.shape[1])
         zero_row = next((row for row in rows if not any(self.rows[row])), None)
         if zero_row is not None:
-            return RankingRay((zero_row,), (Fraction(1),))
+            return Obstruction((zero_row,), (Fraction(1),))
         support = self._vertex(rows)
         if support:
             ray = self._circuit(support)
@@ -342,7 +259,7 @@ class _Differences:
         )
         return [0.0] * d if result.x is None else list(result.x[:d].tolist())
 
-    def _circuit(self, support: Sequence[int]) -> RankingRay | None:
+    def _circuit(self, support: Sequence[int]) -> Obstruction | None:
         """Return the ray with this support, if it is unique; otherwise None."""
         entries, _ = to_common_denominator(
             as_fractions([v for row in support for v in self.rows[row]])
@@ -351,19 +268,19 @@ class _Differences:
         return (
             None
             if multipliers is None or 0 in multipliers
-            else RankingRay(tuple(support), tuple(map(Fraction, multipliers)))
+            else Obstruction(tuple(support), tuple(map(Fraction, multipliers)))
         )
 
     def _ordered(self, w: Vector, rows: Sequence[int]) -> PairOrder | None:
         """Return the result of w, if it orders all of these rows; otherwise None."""
         order = self._judged(w)
-        return None if set(order.misranked) & set(rows) else order
+        return None if set(order.elements) & set(rows) else order
 
     def _judged(self, w: Vector) -> PairOrder:
         """Return the pairs that w misorders, in rational numbers."""
         return PairOrder(tuple(row for row, x in enumerate(self.rows) if dot(x, w) <= 0), w)
 
-    def _exact(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
+    def _exact(self, rows: Sequence[int], clock: Clock) -> Obstruction | PairOrder:
         """Solve min 0 s.t. (x_i - x_j).w >= 1 for these rows, in rational numbers."""
         d = len(self.rows[0])
         G = Matrix(tuple({k: -v for k, v in enumerate(self.rows[row]) if v} for row in rows), d)
@@ -383,7 +300,7 @@ class _Differences:
                 return ordered
         if isinstance(result, Infeasible):
             support = [(row, z) for row, z in zip(rows, result.z, strict=True) if z > 0]
-            return RankingRay(tuple(row for row, _ in support), tuple(z for _, z in support))
+            return Obstruction(tuple(row for row, _ in support), tuple(z for _, z in support))
         raise OutOfTime(
             f"no ray was found: {getattr(result, 'reason', 'the exact program gave neither')}"
         )
@@ -402,7 +319,7 @@ class _Cycles:
         rows: Pairs = problem.rows  # type: ignore[assignment]
         self.tail, self.head = place[rows.preferred].tolist(), place[rows.other].tolist()
 
-    def answer(self, rows: Sequence[int], clock: Clock) -> RankingRay | PairOrder:
+    def answer(self, rows: Sequence[int], clock: Clock) -> Obstruction | PairOrder:
         """Return the rows of a cycle, or an f that orders these rows if there is none.
 
         f increases from every point to those preferred to it.
@@ -422,7 +339,7 @@ class _Cycles:
             f = {point: place for place, point in enumerate(order.static_order())}
         except CycleError as found:
             cycle = sorted(edges[tail, head] for head, tail in pairwise(found.args[1]))
-            return RankingRay(tuple(cycle), (Fraction(1),) * len(cycle))
+            return Obstruction(tuple(cycle), (Fraction(1),) * len(cycle))
         differences = (
             f.get(tail, -1) - f.get(head, -1)
             for tail, head in zip(self.tail, self.head, strict=True)

@@ -43,6 +43,7 @@ from equimargin.formulations.documents.general_machine import general
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.proofs import fewest_nonzeros
 from equimargin.proofs.program import optimum
 from equimargin.solvers import (
     Solution,
@@ -1424,6 +1425,24 @@ def test_ranking_vector_machines_have_fewer_vectors() -> None:
         x = solve(ranking_vector_machine(X, y, C=1.0, kernel=rbf(0.4))).point
         counts["rvm"] += int((np.asarray(as_a(OneNormPoint, x).x) > 1e-6).sum())
     assert counts["rvm"] < 0.9 * counts["rank.l1"]
+
+
+def test_ranking_vectors_are_the_fewest_and_a_linear_ranking_svm_needs_few_points() -> None:
+    """T section 5.3 counts points with a multiplier; a function needs fewer."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(14, 3))
+        y = np.round(X @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=14))
+        vectors = fewest_nonzeros("rvm.primal", ranking_vector_machine(X, y), "beta")
+        pairs = fewest_nonzeros("rank.l1.dual", ranking(X, y), "alpha")
+        points = fewest_nonzeros("rank.l1.beta", ranking(X[:8], y[:8]), "beta")
+        assert vectors.proven
+        assert (vectors.freedom, points.proven, points.fewest) == (0, True, 3)
+        assert vectors.fewest <= 3 < 8 <= pairs.lower
+        f = solve(ranking(X, y), tol=1e-12).decision_function(X)
+        w = np.linalg.lstsq(X, f, rcond=None)[0]
+        three = np.linalg.solve(X[:3].T, w)
+        assert X @ X[:3].T @ three == pytest.approx(f, abs=1e-6)
 
 
 def test_the_matrix_of_pairs_takes_three_additions_an_entry() -> None:

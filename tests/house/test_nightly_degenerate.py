@@ -5,6 +5,7 @@ A few of each kind are right, and a wrong answer of each kind is detected.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,16 @@ WRONG: dict[str, tuple[str, Any]] = {
         lambda right: (
             lambda problem: type("Wrong", (), {"least": right(problem).least + 1, "proven": True})
         ),
+    ),
+    "fewest_nonzeros": (
+        "fewest_nonzeros",
+        lambda right: (
+            lambda *data: type("Wrong", (), {"fewest": right(*data).fewest + 1, "proven": True})
+        ),
+    ),
+    "least_reduced_excess": (
+        "least_reduced_excess",
+        lambda right: lambda problem: replace(right(problem), excess=np.array([-1.0])),
     ),
     "average_precision_least": (
         "average_precision_least",

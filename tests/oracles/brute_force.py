@@ -1,4 +1,4 @@
-"""Minimum counts by enumeration of all directions of a plane or orders of few points.
+"""Minimum number of misranked pairs or vectors, and average precision, by enumeration.
 
 No code is shared with solvers.
 """
@@ -10,14 +10,18 @@ from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from math import atan2
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
 Vector = Sequence[Fraction]
 
 
 def least_by_directions(differences: Sequence[Vector]) -> int:
     """Return the minimum number of differences d with w.d <= 0 over all w.
 
-    The differences lie in the plane, (p, 2). Between two neighbours among the normals
-    of all differences the signs of all w.d stay the same.
+    The differences lie in the plane, (p, 2). The signs of all w.d are constant while
+    the direction of w is between two neighbouring normals of differences.
     """
     some = [(d[0], d[1]) for d in differences if any(d)]
     either = {(-b, a) for a, b in some} | {(b, -a) for a, b in some}
@@ -28,9 +32,9 @@ def least_by_directions(differences: Sequence[Vector]) -> int:
 
 
 def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
-    """Return the minimum number of misordered pairs over all orders of their places.
+    """Return the minimum number of misordered pairs over all orders of the points.
 
-    A pair is (preferred, other); a pair at one place is always misordered.
+    A pair is (preferred, other); a pair of equal points is always misordered.
     """
     places = sorted({place for pair in pairs for place in pair})
     orders = (dict(zip(places, order, strict=True)) for order in permutations(range(len(places))))
@@ -40,8 +44,7 @@ def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
 def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction:
     """Return the minimum average precision of all rankings with a number of inversions.
 
-    There are R relevant documents, and Q pairs of a relevant one below an irrelevant
-    one.
+    An inversion is a pair of a relevant document below an irrelevant one.
     """
     found = []
     for places in combinations(range(relevant + irrelevant), relevant):
@@ -51,3 +54,25 @@ def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction
                 / relevant
             )
     return min(found)
+
+
+def fewest_columns(B: NDArray[np.float64], C: float) -> int:
+    """Return the fewest positive x of an optimum of min 1'x + C 1'xi, by all supports.
+
+    The constraints are B x >= 1 - xi, x >= 0, xi >= 0, (94)-(96) and (102)-(104) of
+    document T. HiGHS solves the program over each set of columns; the numbers are small
+    integers, so that different optima are far apart.
+    """
+    p, size = B.shape
+
+    def optimum(columns: Sequence[int]) -> float:
+        A = np.hstack([-B[:, columns], -np.eye(p)])
+        cost = np.append(np.ones(len(columns)), np.full(p, C))
+        return float(linprog(cost, A_ub=A, b_ub=-np.ones(p)).fun) if p else 0.0
+
+    least = optimum(range(size))
+    return next(
+        count
+        for count in range(size + 1)
+        if any(optimum(some) <= least + 1e-7 for some in combinations(range(size), count))
+    )

@@ -662,7 +662,9 @@ def test_a_product_with_the_points_counts_all_numbers_of_all_points(
 ) -> None:
     counted: list[tuple[int, int]] = []
     monkeypatch.setattr(checker, "arithmetic_is_affordable", lambda *asked: counted.append(asked))
-    space = checker.Space(linear=True, rows=[[1] * 7] * 5, unit=1, error=0, bits=11, first=[0] * 5)
+    space = checker.PointSpace(
+        linear=True, rows=[[1] * 7] * 5, unit=1, error=0, bits=11, first=[0] * 5
+    )
     checker.product_is_affordable(space, [1, -2])
     assert counted == [(35, 22)]
 

@@ -40,14 +40,14 @@ def replayed(found: LeastMisranked, D: list[list[Fraction]]) -> None:
     for ray in found.rays:
         assert all(v > 0 for v in ray.multipliers)
         assert not any(
-            sum(v * D[row][k] for row, v in zip(ray.rows, ray.multipliers, strict=True))
+            sum(v * D[row][k] for row, v in zip(ray.elements, ray.multipliers, strict=True))
             for k in range(len(D[0]))
         )
     if found.lower:
-        elements = sorted({row for ray in found.rays for row in ray.rows})
+        elements = sorted({row for ray in found.rays for row in ray.elements})
         fewer = combinations(elements, found.lower - 1)
         if len(elements) <= 14:
-            assert not any(all(set(few) & set(ray.rows) for ray in found.rays) for few in fewer)
+            assert not any(all(set(few) & set(ray.elements) for ray in found.rays) for few in fewer)
     if found.w is not None:
         wrong = tuple(
             row
@@ -87,7 +87,7 @@ def test_with_an_rbf_kernel_it_is_that_of_every_order_of_the_different_points(
     rows = as_a(Pairs, problem.rows)
     # A ray is a circulation: the flow into every point equals the flow out.
     for ray in found.rays:
-        of = list(ray.rows)
+        of = list(ray.elements)
         assert sorted(place[rows.preferred[of]].tolist()) == sorted(place[rows.other[of]].tolist())
     assert found.proven
     assert found.least == least_by_orders(
