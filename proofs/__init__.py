@@ -20,6 +20,7 @@ from equimargin.proofs.referee import (
     examine_solution,
     judge,
 )
+from equimargin.proofs.surrogate_regret import PairCount, SurrogateRegret, surrogate_regret
 
 __all__ = [
     "Agreement",
@@ -29,7 +30,9 @@ __all__ = [
     "FamilyVerdict",
     "Judgement",
     "OptimalRanges",
+    "PairCount",
     "Range",
+    "SurrogateRegret",
     "Verdict",
     "audit",
     "certificate",
@@ -40,5 +43,6 @@ __all__ = [
     "optimal_ranges",
     "path_certificate",
     "program_certificate",
+    "surrogate_regret",
     "write_certificate",
 ]
