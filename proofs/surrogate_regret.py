@@ -308,12 +308,15 @@ def _exact_ends(path: ExactPath) -> Iterator[tuple[_End, _End, bool]]:
 def _float_ends(path: RegularizationPath) -> Iterator[tuple[_End, _End, bool]]:
     """Yield the ends of every segment from C = 0, where alpha is 0."""
     weights = relative_weights(path.problem)
-    ends = [_End(Fraction(0), fractions(path.problem.p))]
-    for lam, scaled in zip(path.lambdas.tolist(), path.alphas, strict=True):
-        if len(ends) == 1:
-            # The float lambda_0 may lie below the breakpoint; a little above it the gap is 0.
-            C = Fraction((1 - JUST_BELOW) / lam)
-            ends.append(_End(C, C * as_fractions([Fraction(v) for v in scaled.tolist()])))
+    first = as_fractions([Fraction(v) for v in path.alphas[0].tolist()])
+    start, lambdas = _End(Fraction(0), fractions(len(first))), path.lambdas.tolist()
+    if lambdas[0] == 0:
+        yield start, _End(Fraction(1), first), True
+        return
+    # The float lambda_0 may lie below the breakpoint; a little above it the gap is 0.
+    C = Fraction((1 - JUST_BELOW) / lambdas[0])
+    ends = [start, _End(C, C * first)]
+    for lam, scaled in zip(lambdas, path.alphas, strict=True):
         if lam >= SMALLEST_LAMBDA and (C := Fraction(1 / lam)) > ends[-1].C:
             alpha = as_fractions([Fraction(v) for v in (scaled / lam).tolist()])
             ends.append(_End(C, np.minimum(alpha, C * weights)))

@@ -19,17 +19,21 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import PairCount, SurrogateRegret, surrogate_regret
 from equimargin.proofs.surrogate_regret import excess, root_above
 from equimargin.solvers import exact_optimum, exact_path, given_gram, regularization_path
+from equimargin.solvers.exact.numbers import as_fractions, integral
 from oracles.brute_force import least_by_sign_patterns
 
 TIED = ranking(
-    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [4.0, -1.0], [-3.0, 3.0]], [0, 1, 0, 1, 0, 1]
+    [[0.0, 3.0], [0.0, -3.0], [1.0, 1.0], [-3.0, 0.0], [-1.0, 1.0], [1.0, -3.0]],
+    [0, 0, 1, 0, 1, 1],
 )
-"""Ranking whose optima leave pairs tied on whole segments."""
+"""Ranking whose optima leave a pair tied on a whole segment."""
 
 
 def sides(problem: MarginProblem) -> list[Fraction]:
     """Return f_i - f_j of every pair at the exact optimum."""
-    f, rows = exact_optimum(problem).f, problem.rows
+    at = exact_optimum(problem)
+    numbers, rows = integral(problem), problem.rows
+    f = numbers.values(numbers.pulled(as_fractions(list(at.alpha))))
     pairs = zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)  # type: ignore[attr-defined]
     return [f[i] - f[j] for i, j in pairs]
 
@@ -87,9 +91,10 @@ def test_a_curve_of_a_float_path_contains_the_exact_one(seed: int) -> None:
     assert wide.fewest == right.fewest
 
 
-def test_ties_of_an_optimum_are_misordered_and_not_provable_in_floats() -> None:
+def test_a_tie_of_an_optimum_is_misordered_and_not_proven_in_floats() -> None:
     right, wide = (surrogate_regret(path(TIED)) for path in (exact_path, regularization_path))
-    C = next(C for C in middles(right) if 0 in sides(TIED.with_cost(C)))
+    C = 0.03
+    assert 0 in sides(TIED.with_cost(C))
     assert right.misranked(C).least == right.misranked(C).most
     assert wide.misranked(C).least < wide.misranked(C).most
     assert right.exact
@@ -101,6 +106,14 @@ def test_at_the_cost_of_zero_all_pairs_are_tied_and_just_above_it_few_are() -> N
         curve = surrogate_regret(path)
         assert (curve.low, curve.misranked(0)) == (0, (TIED.p, TIED.p))
         assert curve.misranked(1e-12).most < TIED.p
+
+
+def test_a_constant_f_misorders_all_pairs_at_every_cost() -> None:
+    for problem in (ranking([[0.0], [0.0], [0.0]], [0, 1, 1]), ranking([[0.0], [1.0]], [1, 1])):
+        for path in (exact_path(problem), regularization_path(problem)):
+            curve = surrogate_regret(path)
+            assert (curve.high, curve.exact) == (None, True)
+            assert curve.misranked(1e9) == curve.fewest == (problem.p, problem.p)
 
 
 def test_an_f_of_the_path_may_be_the_best_known_one() -> None:
@@ -120,7 +133,7 @@ def test_pairs_with_queries_weights_and_a_given_gram_matrix() -> None:
     X = rng.normal(size=(6, 2))
     pairs = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5)]
     problem: Any = given_gram(
-        ranking_from_pairs(X, pairs, kernel=rbf(1.0), weights=[1.0, 0.5, 2.0, 0.25, 1.0])
+        ranking_from_pairs(X, pairs, kernel=rbf(1.0), pair_weight=[1.0, 0.5, 2.0, 0.25, 1.0])
     )
     curve = surrogate_regret(exact_path(problem))
     # With an RBF kernel on different points only the cycle has a misordered pair.
