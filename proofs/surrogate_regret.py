@@ -101,7 +101,7 @@ class Segment(NamedTuple):
             Cost from low to high.
         """
         t = Fraction(0) if self.high is None else (C - self.low) / (self.high - self.low)
-        return self.start + t * (self.end - self.start)
+        return np.asarray(self.start + t * (self.end - self.start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,13 +209,13 @@ class SurrogateRegret:
         return margins <= -segment.error, margins <= segment.error
 
     def _inside(self, C: Any) -> Fraction:
-        C = rational(C, "C")
-        if self.low > C or (self.high is not None and self.high < C):
+        cost = rational(C, "C")
+        if self.low > cost or (self.high is not None and self.high < cost):
             raise ValueError(
                 f"C must be from {float(self.low):g} to "
-                f"{'infinity' if self.high is None else f'{float(self.high):g}'}, not {C}"
+                f"{'infinity' if self.high is None else f'{float(self.high):g}'}, not {cost}"
             )
-        return C
+        return cost
 
 
 def excess(count: PairCount, fewest: PairCount) -> PairCount:

@@ -61,9 +61,9 @@ print(f"in floats: exact on {share:.0%} of the C up to the last change")
 figure, (above, below) = plt.subplots(2, 1, figsize=(8, 6), sharex=True, layout="constrained")
 regret_panel(above, curve)
 costs = np.geomspace(*cost_range(curve), 300)
-found = [precision_at(curve, C, threshold=2) for C in costs]
-below.plot(costs, [float(at.least) for at in found], color="#1b5e8c", label="average precision")
-below.plot(costs, [at.bound for at in found], color="#b3282d", ls="--", label="its lower bound")
+along = [precision_at(curve, C, threshold=2) for C in costs]
+below.plot(costs, [float(at.least) for at in along], color="#1b5e8c", label="average precision")
+below.plot(costs, [at.bound for at in along], color="#b3282d", ls="--", label="its lower bound")
 below.set(xlabel="C", ylabel="y >= 2 is relevant", ylim=(0, 1.02))
 below.legend(frameon=False, fontsize=8)
 plt.show()

@@ -105,7 +105,8 @@ def packing(sets: Sets) -> int:
     for subset, share in zip(sets, shares, strict=True):
         for element in subset:
             sums[element] += share
-    return max(ceil(sum(shares) / max(1, *sums.values())), disjoint(sets))
+    largest = max(Fraction(1), *sums.values())
+    return max(ceil(sum(shares, Fraction(0)) / largest), disjoint(sets))
 
 
 def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:

@@ -248,7 +248,7 @@ def test_average_precision_along_a_path_is_that_of_its_exact_scores() -> None:
     costs = [float(a + b) / 2 for a, b in pairwise(right.steps)]
     assert costs
     for C in [0.0, *costs]:
-        f = np.unique(path.f(C), return_inverse=True)[1]
+        f = np.unique(np.array(path.f(C)), return_inverse=True)[1]
         # Relevant documents that are tied may have any order.
         scores = f - 0.5 * (y >= 1)
         order = np.lexsort((y >= 1, scores))

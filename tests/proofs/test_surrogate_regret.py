@@ -20,6 +20,7 @@ from equimargin.proofs import PairCount, SurrogateRegret, surrogate_regret
 from equimargin.proofs.surrogate_regret import excess, root_above
 from equimargin.solvers import exact_optimum, exact_path, given_gram, regularization_path
 from equimargin.solvers.exact.numbers import as_fractions, integral
+from narrow import present
 from oracles.brute_force import least_by_sign_patterns
 
 TIED = ranking(
@@ -32,9 +33,10 @@ TIED = ranking(
 def sides(problem: MarginProblem) -> list[Fraction]:
     """Return f_i - f_j of every pair at the exact optimum."""
     at = exact_optimum(problem)
-    numbers, rows = integral(problem), problem.rows
+    numbers = integral(problem)
+    rows: Any = problem.rows
     f = numbers.values(numbers.pulled(as_fractions(list(at.alpha))))
-    pairs = zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)  # type: ignore[attr-defined]
+    pairs = zip(rows.preferred.tolist(), rows.other.tolist(), strict=True)
     return [f[i] - f[j] for i, j in pairs]
 
 
@@ -104,7 +106,8 @@ def test_a_tie_of_an_optimum_is_misordered_and_not_proven_in_floats() -> None:
 def test_at_the_cost_of_zero_all_pairs_are_tied_and_just_above_it_few_are() -> None:
     for path in (exact_path(TIED), regularization_path(TIED)):
         curve = surrogate_regret(path)
-        assert (curve.low, curve.misranked(0)) == (0, (TIED.p, TIED.p))
+        assert curve.low == 0
+        assert curve.misranked(0) == (TIED.p, TIED.p)
         assert curve.misranked(1e-12).most < TIED.p
 
 
@@ -145,11 +148,12 @@ def test_pairs_with_queries_weights_and_a_given_gram_matrix() -> None:
 
 def test_what_is_no_path_of_a_ranking_is_a_sentence() -> None:
     X = np.array([[0.0], [1.0], [3.0]])
-    for path, message in (
+    cases: list[tuple[Any, str]] = [
         (exact_path(classification(X, [1, -1, 1])), "must be that of a ranking"),
         (regularization_path(ranking(X, [0, 1, 2], kernel=rbf(1.0))), "`given_gram`"),
         (exact_path(TIED, max_pieces=1), "the exact path is incomplete, because"),
-    ):
+    ]
+    for path, message in cases:
         with pytest.raises(ValueError, match=message):
             surrogate_regret(path)
     right = exact_path(TIED)
@@ -172,13 +176,36 @@ def test_a_wrong_path_proves_less_and_nothing_wrong() -> None:
         )
         for piece in right.pieces[:-1]
     ]
-    last = halved[-1].high
+    last = present(halved[-1].high)
     wide = surrogate_regret(replace(right, pieces=tuple(halved), high=last))
     exact = surrogate_regret(right)
     for C in [C for C in middles(exact) if last > C]:
         least, most = wide.misranked(C)
         assert least <= exact.misranked(C).least <= most
     assert any(count.least < count.most for count in wide.after_steps)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_chord_of_a_path_proves_less_and_nothing_wrong(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem: Any = ranking(rng.integers(-3, 4, (9, 2)).astype(float), rng.permutation(9) // 3)
+    right = exact_path(problem)
+    exact = surrogate_regret(right)
+    # Both ends are optimal, and the multipliers in between are not.
+    low, high = right.breakpoints[0], right.breakpoints[-1]
+    start, end = (as_fractions(list(right.alpha(C))) for C in (low, high))
+    slope = (end - start) / (high - low)
+    chord = replace(
+        right.pieces[0], low=low, high=high, constant=tuple(start - low * slope), slope=tuple(slope)
+    )
+    wide = surrogate_regret(replace(right, low=low, high=high, pieces=(chord,)))
+    inside = [C for C in middles(exact) if low < C < high]
+    for C in inside:
+        least, most = wide.misranked(C)
+        assert least <= exact.misranked(C).least <= most
+    line = wide.segments[0]
+    counts = [(int((line.margins(Fraction(C)) <= 0).sum()), exact.misranked(C)[0]) for C in inside]
+    assert any(count != true for count, true in counts)
 
 
 def test_roots_are_rounded_up() -> None:
@@ -194,9 +221,9 @@ def test_roots_are_rounded_up() -> None:
 
 
 def test_a_curve_is_drawn(tmp_path: Path) -> None:
-    for number, path in enumerate((exact_path(TIED), regularization_path(TIED))):
-        file = tmp_path / f"{number}.svg"
-        draw_regret(surrogate_regret(path), file, "regret")
+    for curve in (surrogate_regret(exact_path(TIED)), surrogate_regret(regularization_path(TIED))):
+        file = tmp_path / f"{curve.exact}.svg"
+        draw_regret(curve, file, "regret")
         assert "regret" in file.read_text()
     with pytest.raises(ValueError, match="no breakpoint above C = 0"):
         draw_regret(
