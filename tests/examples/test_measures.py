@@ -263,6 +263,16 @@ def test_average_precision_along_a_path_is_that_of_its_exact_scores() -> None:
         assert around.bound <= found.bound
 
 
+def test_a_pair_that_is_not_proven_leaves_an_interval_of_average_precision() -> None:
+    X = [[0.0, 3.0], [0.0, -3.0], [1.0, 1.0], [-3.0, 0.0], [-1.0, 1.0], [1.0, -3.0]]
+    problem: Any = ranking(X, [0, 0, 1, 0, 1, 1])
+    # Two documents are tied at this C, which a path in floats cannot prove.
+    right = precision_at(surrogate_regret(exact_path(problem)), 0.08)
+    around = precision_at(surrogate_regret(regularization_path(problem)), 0.08)
+    assert right.bound <= right.least == right.most == around.least < around.most
+    assert around.bound == right.bound
+
+
 def test_what_has_no_average_precision_along_a_path_is_a_sentence() -> None:
     X = [[0.0], [1.0], [3.0]]
     listed = surrogate_regret(exact_path(ranking_from_pairs(X, [(0, 1)])))

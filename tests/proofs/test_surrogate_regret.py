@@ -131,6 +131,15 @@ def test_an_f_of_the_path_may_be_the_best_known_one() -> None:
     assert excess(PairCount(3, 5), PairCount(2, 4)) == (0, 3)
 
 
+def test_no_f_of_the_path_may_be_the_best_one() -> None:
+    X = [[1.0], [0.0], [1.0], [0.0], [0.0], [3.0]]
+    problem = ranking_from_pairs(X, [(0, 1), (2, 3), (4, 5)])
+    for path in (exact_path(problem), regularization_path(problem)):
+        curve = surrogate_regret(path)
+        assert curve.fewest == (1, 1)
+        assert curve.regret(0.001) == (1, 1)
+
+
 def test_pairs_with_queries_weights_and_a_given_gram_matrix() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 2))
