@@ -326,11 +326,11 @@ def exact_value(
 def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: Any) -> Any:
     """Return the image of v under a formulation's value map.
 
-    Parameters of a canonical problem are interpreted by the same `reading` as the program.
+    Parameters of a canonical problem become rationals by `reading`, like its program.
     """
     if not isinstance(data, Symbols):
         return entry.value(v, data)
-    # Values read after the problem was built cannot have changed the problem.
+    # `values_read` omits these reads: the problem is already built.
     values = {parameter.name(): parameter.value for parameter in problem.parameters()}
     rational = {
         name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()

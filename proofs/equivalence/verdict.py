@@ -184,9 +184,9 @@ def scope(
             else ""
         )
         sentences = [
-            f"Of the problems built here, it holds for all values of {of_which} at "
+            f"For the problems built here, the proof holds for all values of {of_which} at "
             f"which{where} either is feasible: it is verified in "
-            "polynomials of the entries of parameters. Whether other problems are built at "
+            "polynomials of the parameters' entries. Whether other problems are built at "
             "other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):

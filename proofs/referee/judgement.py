@@ -147,6 +147,15 @@ class Judgement:
         )
 
 
+class Shortage(StrEnum):
+    """Shortage that keeps a family undecided and has a remedy."""
+
+    ONE_SOURCE = "one code computed every answer that agrees"
+    NOT_CONVEX = "the kernel is not positive semidefinite"
+    NOT_RUN = "declarations or specialised solvers were not requested, or all skipped"
+    NOT_SUPPORTED = "no declaration or no specialised solver supports the problem"
+
+
 @dataclass(frozen=True)
 class FamilyVerdict:
     """Verdict on a family, with the judgements of all answers."""
@@ -171,6 +180,8 @@ class FamilyVerdict:
     """True if the data are a feature matrix that can be scaled and subsampled."""
     stable: Stable | None = None
     """Properties that all optima share; None if not computed or not proven."""
+    shortages: frozenset[Shortage] = frozenset()
+    """Shortages that keep it undecided, for the advice."""
 
     @property
     def unbounded(self) -> bool:
@@ -320,14 +331,19 @@ def judge(
             Verdict.UNDECIDED,
             "the kernel is not positive semidefinite: no optimum is claimed",
             judgements,
+            shortages=frozenset({Shortage.NOT_CONVEX}),
         )
     # By weak duality, only a wrong bound can cause this.
     if proven.lower > proven.upper:
         return FamilyVerdict(
             family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements
         )
-    verdict, reason = _verdict(judgements, possible or Availability(), proven.relative_width <= tol)
-    result = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
+    verdict, reason, shortages = _verdict(
+        judgements, possible or Availability(), proven.relative_width <= tol
+    )
+    result = FamilyVerdict(
+        family, proven, verdict, reason, judgements, standard.feasible, shortages=shortages
+    )
     infinite = (
         ""
         if standard.feasible and not result.unbounded
@@ -616,19 +632,24 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
 def _verdict(
     judged: Sequence[Judgement], possible: Availability, proven: bool
-) -> tuple[Verdict, str]:
-    """Return the verdict and its reason; `proven` is True if an interval proves the optimum."""
+) -> tuple[Verdict, str, frozenset[Shortage]]:
+    """Return the verdict, its reason and its shortages.
+
+    `proven` is True if an interval proves the optimum.
+    """
+    none: frozenset[Shortage] = frozenset()
     judgements = [j for j in judged if not j.evidence.run.control]
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
-        return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
+        return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}", none
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
         names = ", ".join(dict.fromkeys(filter(None, unequal)))
         difference = (
             f"the proven optimum of {names} differs from that of the family's first formulation"
         )
-        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {difference}"
+        reason = f"not equal, although within the tolerance: {difference}"
+        return Verdict.UNDECIDED, reason, none
     declared = _Side(
         "declaration",
         [j for j in judged if j.evidence.run.formulation is not None],
@@ -641,22 +662,30 @@ def _verdict(
     )
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
-        return Verdict.AGREE, USUAL_RULE
+        return Verdict.AGREE, USUAL_RULE, none
     # A narrow interval proves the optimum, whichever code computed its points. Without
     # one, for example if the problem is infeasible, only answers of two codes confirm it.
     if declared.agreeing >= 2 and not solved.run and (proven or len(witnesses) >= 2):
         by = f", all by {min(witnesses)}" if len(witnesses) == 1 else ""
-        return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}"
+        return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}", none
     if len(solved.witnesses) >= 2 and possible.too_large:
         return (
             Verdict.AGREE,
             "two solvers of different algorithms agree; the problem is too large to declare",
+            none,
         )
     alone = len(witnesses) == 1 and declared.agreeing + solved.agreeing >= 2
     one = (
         f"; {min(witnesses)} computed every answer that agrees: that is one source" if alone else ""
     )
-    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}{one}"
+    # A problem that is only too large would not be declared by other code either.
+    undeclared = None if possible.too_large else declared.shortage
+    shortages = {undeclared, solved.shortage, Shortage.ONE_SOURCE if alone else None}
+    return (
+        Verdict.UNDECIDED,
+        f"{declared.sentence}; {solved.sentence}{one}",
+        frozenset(shortage for shortage in shortages if shortage is not None),
+    )
 
 
 @dataclass(frozen=True)
@@ -697,6 +726,13 @@ class _Side:
     def witnesses(self) -> set[str]:
         """Names of the code that computed the agreeing answers."""
         return {j.evidence.run.witness for j in self.judgements if j.agreement is Agreement.AGREES}
+
+    @property
+    def shortage(self) -> Shortage | None:
+        """Shortage that explains why no answer was computed; None if one was."""
+        if self.run:
+            return None
+        return Shortage.NOT_SUPPORTED if self.impossible else Shortage.NOT_RUN
 
     @property
     def sentence(self) -> str:

@@ -860,9 +860,11 @@ def test_partials_and_objects_that_are_called_are_formulations_and_solvers(
 def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]) -> None:
     with pytest.raises(ValueError, match=r"'test.own.primal' is registered already"):
         own.formulation("primal")(lambda d: d)
-    with pytest.raises(ValueError, match=r"a family 'test.ocsvm' is entered already, by brought"):
+    with pytest.raises(
+        ValueError, match=r"a family 'test.ocsvm' is registered already, by brought"
+    ):
         Family("test.ocsvm").formulation("primal")(lambda d: d)
-    with pytest.raises(ValueError, match=r"a family 'svm.soft' is entered already"):
+    with pytest.raises(ValueError, match=r"a family 'svm.soft' is registered already"):
         Family("svm.soft").formulation("other")(lambda d: d)
     for wrong in ("a family", "a/b", "", ".hidden", "all*"):
         with pytest.raises(ValueError, match=r"is no valid name: names consist of letters"):
@@ -878,7 +880,7 @@ def test_what_is_entered_twice_or_wrongly_is_refused(own: Family[ProgramProblem]
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'recovers'"):
         own.formulation("new", recovers=lambda v, d: v)  # type: ignore[call-arg]
     empty = Family("test.empty")
-    with pytest.raises(ValueError, match=r"cannot be a control"):
+    with pytest.raises(ValueError, match=r"cannot be a negative control"):
         empty.formulation("first", control=True)(lambda d: d)
     with pytest.raises(LookupError, match=r"the family test.empty has no formulation"):
         optimum(empty({}))

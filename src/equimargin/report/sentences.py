@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
+from equimargin.proofs.referee.judgement import Shortage
 from equimargin.report.answers import AnswerView
 from equimargin.report.records import solved
 from equimargin.report.words import NO_BREAK
@@ -211,11 +211,11 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
         return "This is an error of the project: please report it with the data."
     if any(answer.judgement.unequal for answer in counted):
         return ""
-    if "one source" in family.reason:
+    if Shortage.ONE_SOURCE in family.shortages:
         return "Add a backend or a solver with different code."
-    if "not positive semidefinite" in family.reason:
+    if Shortage.NOT_CONVEX in family.shortages:
         return "Use another kernel."
-    if re.search("was requested|were requested|was skipped", family.reason):
+    if Shortage.NOT_RUN in family.shortages:
         return "Request more answers: leave out --solver and --formulation, or add to them."
     # A reason that begins with "stopped" names its own remedy.
     runs = [
@@ -244,7 +244,8 @@ def _advice_without_features(
         sentences.append("A looser --agree-tol makes inaccurate answers agree.")
     if out_of_time:
         sentences.append("A longer --time-limit may decide it.")
-    if not sentences and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+    unmatched = family.count(Agreement.AGREES) and Shortage.NOT_SUPPORTED in family.shortages
+    if not sentences and unmatched:
         sentences.append("Write a second formulation, or a solver, to compare it with.")
     return " ".join(sentences)
 

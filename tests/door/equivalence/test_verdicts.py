@@ -171,7 +171,7 @@ def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> Non
         **FEW,
     )
     (claim,) = [said for said in found.reasons if "holds for all values of the parameter C" in said]
-    assert claim.startswith("Of the problems built here, it holds")
+    assert claim.startswith("For the problems built here, the proof holds")
     assert claim.endswith("Whether other problems are built at other values is not examined.")
 
 
