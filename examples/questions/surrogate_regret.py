@@ -31,9 +31,9 @@ print(f"{problem.p} pairs, {len(path.breakpoints)} breakpoints of the exact path
 print(f"least number of any f: {curve.fewest.least}, proven by {len(curve.search.rays)} rays")
 
 # %%
-# The numbers change at few C, all of them rational. From each of these to the next, the
-# regret, the average precision, where relevant is y >= 2, and the lower bound of it on
-# the encyclopedia page on Ranking SVM.
+# The numbers change at few C, all of them rational. A line has the numbers from one of
+# these to the next: the regret, the average precision, where relevant is y >= 2, and
+# the lower bound that the encyclopedia page on Ranking SVM gives.
 high = 2 * max(*path.breakpoints, *curve.steps)
 print(f"{'from C':>10s} {'pairs':>6s} {'regret':>7s} {'precision':>10s} {'bound':>6s}")
 for C, after, end in zip(curve.steps, curve.after_steps, [*curve.steps[1:], high], strict=True):
@@ -45,9 +45,8 @@ for C, after, end in zip(curve.steps, curve.after_steps, [*curve.steps[1:], high
     )
 
 # %%
-# A path in floats is faster, and proves the same numbers but near their changes: its
-# gap, computed in rational numbers, bounds the distance of every margin from that of
-# the optimum.
+# A path in floats is faster, and proves the same numbers except near their changes and
+# at ties: its gap, computed in rational numbers, bounds the error of every margin.
 wide = surrogate_regret(regularization_path(problem))
 known = [
     (float(after.least == after.most), float(end - C))
