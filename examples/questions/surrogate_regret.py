@@ -31,8 +31,8 @@ print(f"{problem.p} pairs, {len(path.breakpoints)} breakpoints of the exact path
 print(f"least number of any f: {curve.fewest.least}, proven by {len(curve.search.rays)} rays")
 
 # %%
-# The numbers change at few C, all of them rational. A line has the numbers from one of
-# these to the next: the regret, the average precision, where relevant is y >= 2, and
+# The numbers change at few C, all of them rational. A line has the numbers from one
+# such C to the next: the regret, the average precision, where relevant is y >= 2, and
 # the lower bound that the encyclopedia page on Ranking SVM gives.
 high = 2 * max(*path.breakpoints, *curve.steps)
 print(f"{'from C':>10s} {'pairs':>6s} {'regret':>7s} {'precision':>10s} {'bound':>6s}")
