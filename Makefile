@@ -78,7 +78,7 @@ mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARG
 nightly: $(READY)  ## every formulation, backend and solver on new instances: make nightly SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
-nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions, and a fifth as many exact paths and leave-one-out errors: make nightly-exact SEED=1 EXAMPLES=1000
+nightly-exact: $(READY)  ## exact optima of degenerate integer problems, checked from the definitions, and a fifth as many exact paths, leave-one-out errors and surrogate regrets: make nightly-exact SEED=1 EXAMPLES=1000
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m campaigns exact.nightly_exact_path --seed $(SEED) --examples $$(( ($(EXAMPLES) + 4) / 5 ))
 

@@ -26,6 +26,7 @@ from equimargin.proofs.referee import (
     judge,
 )
 from equimargin.proofs.sparsest import FewestNonzeros, fewest_nonzeros
+from equimargin.proofs.surrogate_regret import PairCount, SurrogateRegret, surrogate_regret
 
 __all__ = [
     "Agreement",
@@ -36,8 +37,10 @@ __all__ = [
     "FewestNonzeros",
     "Judgement",
     "OptimalRanges",
+    "PairCount",
     "Range",
     "ReducedExcess",
+    "SurrogateRegret",
     "Verdict",
     "audit",
     "certificate",
@@ -51,5 +54,6 @@ __all__ = [
     "path_certificate",
     "program_certificate",
     "reduced_excess",
+    "surrogate_regret",
     "write_certificate",
 ]

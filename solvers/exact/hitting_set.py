@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from fractions import Fraction
+from math import ceil
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -126,7 +128,7 @@ def fewest(
         reason = "the smallest set that HiGHS found is not the smallest one"
     except OutOfTime as late:
         reason = str(late)
-    return Fewest(best, disjoint(list(found)), tuple(found.values()), reason)
+    return Fewest(best, packing(list(found)), tuple(found.values()), reason)
 
 
 def _obstructions_beside(
@@ -164,16 +166,11 @@ def hitting_set(sets: Sets, clock: Clock) -> frozenset[int]:
     clock : Clock
         Remaining time.
     """
-    from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not sets:
         return frozenset()
-    elements = sorted(set().union(*sets))
-    place = {element: k for k, element in enumerate(elements)}
-    rows = [number for number, subset in enumerate(sets) for _ in subset]
-    columns = [place[element] for subset in sets for element in subset]
-    A = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(sets), len(elements)))
+    elements, A = _incidence(sets)
     hits_every = LinearConstraint(A, 1, np.inf)
     limits = {"time_limit": max(clock.left, 0.1)}
     ones = np.ones(len(elements))
@@ -206,6 +203,39 @@ def disjoint(sets: Sets) -> int:
             taken |= subset
             count += 1
     return count
+
+
+def packing(sets: Sets) -> int:
+    """Return a lower bound on the size of every hitting set, from a fractional packing.
+
+        max sum_S y_S    s.t.  sum over S that contain r of y_S <= 1 for every r,  y >= 0
+
+    This is the dual of the linear relaxation, so that every feasible y is a bound. HiGHS
+    proposes y in floats; in rational numbers y is divided by its largest sum over an
+    element, which makes it feasible.
+
+    Parameters
+    ----------
+    sets : Sets
+        Nonempty sets.
+    """
+    from scipy.optimize import linprog
+
+    if not sets:
+        return 0
+    elements, A = _incidence(sets)
+    result = interruptible(
+        lambda: linprog(-np.ones(len(sets)), A_ub=A.T, b_ub=np.ones(len(elements)), method="highs")
+    )
+    if result.x is None:
+        return disjoint(sets)
+    shares = [Fraction(max(share, 0.0)) for share in result.x.tolist()]
+    sums = dict.fromkeys(elements, Fraction(0))
+    for subset, share in zip(sets, shares, strict=True):
+        for element in subset:
+            sums[element] += share
+    largest = max(Fraction(1), *sums.values())
+    return max(ceil(sum(shares, Fraction(0)) / largest), disjoint(sets))
 
 
 def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
@@ -247,6 +277,18 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
         return False
 
     return met(list(sets), size - 1) if size > 0 else False
+
+
+def _incidence(sets: Sets) -> tuple[list[int], Any]:
+    """Return the elements in order, and the sparse 0/1 matrix of sets times elements."""
+    from scipy import sparse
+
+    elements = sorted(set().union(*sets))
+    place = {element: k for k, element in enumerate(elements)}
+    rows = [number for number, subset in enumerate(sets) for _ in subset]
+    columns = [place[element] for subset in sets for element in subset]
+    shape = (len(sets), len(elements))
+    return elements, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
 def _greedy(sets: Sets) -> frozenset[int]:

@@ -9,8 +9,8 @@ suffices. So the minimum is the size of the minimum hitting set of all rays: ray
 found one by one, and a minimum hitting set of the known rays is the next candidate.
 
 Both bounds are proven without floats: the lower bound by rays in rational numbers and a
-search in integers, the upper bound by a rational w, or, with an RBF kernel, by an
-acyclic preference graph.
+search in integers, or at the time limit a fractional packing of the rays; the upper
+bound by a rational w, or, with an RBF kernel, by an acyclic preference graph.
 
 References
 ----------
@@ -39,9 +39,15 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector, dot
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.exact.hitting_set import Candidate, Fewest, Obstruction, fewest
-from equimargin.solvers.exact.numbers import as_fractions, null_vector, to_common_denominator
+from equimargin.solvers.exact.numbers import (
+    as_fractions,
+    gram_in_integers,
+    null_vector,
+    to_common_denominator,
+)
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, program_optimum
+from equimargin.solvers.exact_limits import rational_kernel
 from equimargin.solvers.interrupt import interruptible
 
 MOST_PAIRS = 5_000
@@ -72,8 +78,8 @@ class LeastMisranked:
     misranked : tuple[int, ...]
         Rows of the `least` pairs.
     w : Vector of shape (d,), or None
-        Weights of f = w.x with a linear kernel, also at the time limit; None with an
-        RBF kernel.
+        Weights of f = w.x with a linear kernel, and coefficients of f = sum_i w_i
+        k(x_i, .), d = m, with another rational kernel; None with an RBF kernel.
     rays : tuple[Obstruction, ...]
         Proof of `lower`: rows that no f satisfies together, with positive multipliers of
         sum_r multiplier_r (A f)_r = 0 for every f.
@@ -104,8 +110,8 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
     Parameters
     ----------
     problem : MarginProblem
-        Ranking with a linear or an RBF kernel; its C, loss and weights are ignored, and
-        every pair counts 1.
+        Ranking with a kernel of rational values or an RBF kernel; its C, loss and
+        weights are ignored, and every pair counts 1.
     seconds : float
         Time limit in seconds; if it ends the search, least and lower are the best known
         bounds.
@@ -118,8 +124,8 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
     Raises
     ------
     ValueError
-        If the problem is no ranking, its kernel is neither linear nor RBF, it has more
-        than 5,000 pairs, or the time limit is not positive.
+        If the problem is no ranking, its kernel is neither rational nor RBF, it has
+        more than 5,000 pairs, or the time limit is not positive.
 
     References
     ----------
@@ -134,9 +140,10 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
             f"least_misranked: {problem.p:,} pairs are too many for exact rays; "
             f"the limit is {MOST_PAIRS:,}"
         )
-    if not isinstance(problem.kernel, Linear | RBF):
+    if not (isinstance(problem.kernel, RBF) or rational_kernel(problem.kernel)):
         raise ValueError(
-            f"least_misranked: the kernel must be linear or RBF, not {problem.kernel.name}"
+            f"least_misranked: the kernel must be RBF or have rational values, which the "
+            f"{problem.kernel.name} kernel has not; give its float Gram matrix (`given_gram`)"
         )
     clock = Clock(positive(seconds, "seconds"))
     if isinstance(problem.kernel, RBF):
@@ -159,10 +166,17 @@ def _least(found: Fewest[Vector | None]) -> LeastMisranked:
 
 
 class _Differences:
-    """Rows x_i - x_j of a linear kernel, in rational numbers and in floats."""
+    """Rows x_i - x_j of a linear kernel, in rational numbers and in floats.
+
+    With another kernel they are K_i - K_j, with the rows of the Gram matrix as points.
+    """
 
     def __init__(self, problem: MarginProblem) -> None:
-        points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
+        if isinstance(problem.kernel, Linear):
+            points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
+        else:
+            K, unit = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
+            points = [[Fraction(v, unit) for v in row] for row in K.tolist()]
         pairs = zip(
             problem.rows.preferred.tolist(),  # type: ignore[attr-defined]
             problem.rows.other.tolist(),  # type: ignore[attr-defined]

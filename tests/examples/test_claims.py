@@ -43,11 +43,12 @@ from equimargin.formulations.documents.general_machine import general
 from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.problem import OneNormPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
-from equimargin.proofs import fewest_nonzeros
+from equimargin.proofs import fewest_nonzeros, surrogate_regret
 from equimargin.proofs.program import optimum
 from equimargin.solvers import (
     Solution,
     Status,
+    exact_path,
     one_vs_one,
     regularization_path,
     solve,
@@ -426,6 +427,21 @@ def test_slacks_bound_misranked_pairs(family: str) -> None:
         assert solution.problem.C * misranked <= solution.upper
         inversions += misranked
     assert inversions > 0
+
+
+@pytest.mark.parametrize("k", [2, 5, 20])
+def test_no_cost_comes_near_the_least_number_of_misranked_pairs(k: int) -> None:
+    """T before (84): k pairs of difference 1, and one of difference -(k + 1).
+
+    The optimum has w < 0 at every C, and misranks k pairs; w > 0 misranks one.
+    """
+    X = np.array([[1.0], [0.0]] * k + [[0.0], [k + 1.0]])
+    problem = ranking_from_pairs(X, [(2 * r, 2 * r + 1) for r in range(k + 1)])
+    curve = surrogate_regret(exact_path(problem))
+    assert (curve.exact, curve.high, curve.fewest) == (True, None, (1, 1))
+    assert curve.misranked(0) == (k + 1, k + 1)
+    assert set(curve.after_steps) == {(k, k)}
+    assert curve.regret(1e-9) == curve.regret(1e9) == (k - 1, k - 1)
 
 
 @some_kernel

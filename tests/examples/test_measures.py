@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from equimargin.formulations import classification, linear, ranking, rbf
+from equimargin.formulations import classification, linear, ranking, ranking_from_pairs, rbf
 from equimargin.metrics import average_precision, concordance
-from equimargin.solvers import solve
+from equimargin.proofs import surrogate_regret
+from equimargin.solvers import exact_path, regularization_path, solve
+from ledger.measures.along import precision_at
 from ledger.measures.least import average_precision_bound, average_precision_least
 from ledger.measures.proven import proven_average_precision
 from ledger.measures.risk import empirical_risk, preference_loss
@@ -232,3 +234,51 @@ def test_bad_input_is_a_sentence() -> None:
     unknown: Any = "half"
     with pytest.raises(ValueError, match="ties must be 'right' or 'wrong', not 'half'"):
         empirical_risk([1, 0], [1.0, 0.0], ties=unknown)
+
+
+def test_average_precision_along_a_path_is_that_of_its_exact_scores() -> None:
+    """At a tie an irrelevant document comes first; W's bound is below at every C."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(-3, 4, (12, 2)).astype(float)
+    y, qid = rng.integers(0, 3, 12), np.repeat([1, 2], 6)
+    problem: Any = ranking(X, y, qid)
+    path = exact_path(problem)
+    right = surrogate_regret(path)
+    wide = surrogate_regret(regularization_path(problem))
+    costs = [float(a + b) / 2 for a, b in pairwise(right.steps)]
+    assert costs
+    for C in [0.0, *costs]:
+        f = np.unique(np.array(path.f(C)), return_inverse=True)[1]
+        # Relevant documents that are tied may have any order.
+        scores = f - 0.5 * (y >= 1)
+        order = np.lexsort((y >= 1, scores))
+        places = np.empty(12)
+        places[order] = np.arange(12)
+        found = precision_at(right, C)
+        assert found.least == found.most
+        assert float(found.least) == pytest.approx(average_precision(y, places, qid).mean)
+        assert found.bound <= found.least
+        around = precision_at(wide, C)
+        assert around.least <= found.least <= around.most
+        assert around.bound <= found.bound
+
+
+def test_a_pair_that_is_not_proven_leaves_an_interval_of_average_precision() -> None:
+    X = [[0.0, 3.0], [0.0, -3.0], [1.0, 1.0], [-3.0, 0.0], [-1.0, 1.0], [1.0, -3.0]]
+    problem: Any = ranking(X, [0, 0, 1, 0, 1, 1])
+    # Two documents are tied at this C, which a path in floats cannot prove.
+    right = precision_at(surrogate_regret(exact_path(problem)), 0.08)
+    around = precision_at(surrogate_regret(regularization_path(problem)), 0.08)
+    assert right.bound <= right.least == right.most == around.least < around.most
+    assert around.bound == right.bound
+
+
+def test_what_has_no_average_precision_along_a_path_is_a_sentence() -> None:
+    X = [[0.0], [1.0], [3.0]]
+    listed = surrogate_regret(exact_path(ranking_from_pairs(X, [(0, 1)])))
+    for curve, message in (
+        (listed, r"must be that of ranking\(X, y, qid\)"),
+        (surrogate_regret(exact_path(ranking(X, [0, 0, 0]))), "no document has a relevance of 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            precision_at(curve, 0)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from campaigns.exact import nightly_exact_path as campaign
+from equimargin.proofs import PairCount, surrogate_regret
 from equimargin.solvers import Mistakes, exact_leave_one_out, exact_path
 
 
@@ -50,12 +51,28 @@ def by_one_more(problem: Any) -> Any:
     )
 
 
+def regret_of_one_more(path: Any) -> Any:
+    """Return a curve that counts one pair too many everywhere but at C = 0."""
+    right = surrogate_regret(path)
+    after = tuple(PairCount(least + 1, most + 1) for least, most in right.after_steps)
+    return replace(right, after_steps=after)
+
+
+def least_of_one_less(path: Any) -> Any:
+    """Return a curve of a search that finds one pair less than the least number."""
+    right = surrogate_regret(path)
+    number = right.search.least - 1
+    return replace(right, search=replace(right.search, least=number, lower=number))
+
+
 @pytest.mark.parametrize(
     ("name", "replaced", "wrong", "sentence"),
     [
         ("path", "exact_path", of_another_slope, "the optimum is"),
         ("path", "exact_path", that_jumps, "f jumps at C"),
         ("leave one out", "exact_leave_one_out", by_one_more, "the optima without each point have"),
+        ("regret", "surrogate_regret", regret_of_one_more, "is right"),
+        ("regret", "surrogate_regret", least_of_one_less, "is the least"),
         ("leave one out", "exact_leave_one_out", lambda problem: 1 / 0, "ZeroDivisionError"),
     ],
 )

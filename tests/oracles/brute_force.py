@@ -41,6 +41,41 @@ def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
     return min((sum(f[i] <= f[j] for i, j in pairs) for f in orders), default=0)
 
 
+def least_by_sign_patterns(differences: Sequence[Vector]) -> int:
+    """Return the minimum number of differences d with w.d <= 0, in any dimension.
+
+    All sets of differences are tried in order of their size, until w.d > 0 is feasible
+    for all others.
+    """
+    p = len(differences)
+    return next(
+        size
+        for size in range(p + 1)
+        for wrong in combinations(range(p), size)
+        if all_positive([d for r, d in enumerate(differences) if r not in wrong])
+    )
+
+
+def all_positive(differences: Sequence[Vector]) -> bool:
+    """Return True if some w has w.d > 0 for all differences, by Fourier and Motzkin.
+
+    A coordinate is eliminated by adding every two inequalities in which its signs
+    differ; the system is infeasible if 0 > 0 follows.
+    """
+    left = {tuple(map(Fraction, d)) for d in differences}
+    for k in range(len(differences[0]) if differences else 0):
+        above, below = [d for d in left if d[k] > 0], [d for d in left if d[k] < 0]
+        sums = {
+            tuple(-e[k] * a + d[k] * b for a, b in zip(d, e, strict=True))
+            for d in above
+            for e in below
+        }
+        left = {d for d in left if d[k] == 0} | sums
+        if any(not any(d) for d in left):
+            return False
+    return True
+
+
 def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction:
     """Return the minimum average precision of all rankings with a number of inversions.
 

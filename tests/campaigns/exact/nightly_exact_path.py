@@ -1,11 +1,13 @@
-"""Exact paths and leave-one-out errors, against exact optima at single costs.
+"""Exact paths, leave-one-out errors and surrogate regrets, against exact optima at costs.
 
     python -m campaigns exact.nightly_exact_path --seed 1 --examples 200
 
 The optimum and the optimal biases of every path are compared at costs of all sizes; a
-leave-one-out error is compared with one exact optimum per point. Points are floats, or
-on integer grids, where some are repeated; kernels are linear, polynomial and given
-matrices; some problems have weights. Exit status 1 if a value is wrong.
+leave-one-out error is compared with one exact optimum per point; a surrogate regret, by
+an exact path and by one in floats, with exact optima and with the least number of
+misordered pairs over all sign patterns. Points are floats, or on integer grids, where
+some are repeated; kernels are linear, polynomial and given matrices; some problems have
+weights. Exit status 1 if a value is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ import numpy as np
 from campaigns.runner import Campaign, by_sentence
 from equimargin.formulations import classification, linear, polynomial, ranking, rbf, regression
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers import exact_leave_one_out, exact_optimum, exact_path, given_gram
+from equimargin.proofs import surrogate_regret
+from equimargin.solvers import (
+    exact_leave_one_out,
+    exact_optimum,
+    exact_path,
+    given_gram,
+    regularization_path,
+)
+from equimargin.solvers.exact.numbers import as_fractions, integral
+from oracles.brute_force import least_by_orders, least_by_sign_patterns
 from oracles.left_out import mistakes
 
 COSTS = 3
@@ -104,9 +115,46 @@ def leave_one_out(rng: np.random.Generator) -> str:
     return ""
 
 
+def regret(rng: np.random.Generator) -> str:
+    """Return the fault in the surrogate regret of a small ranking as text, or ""."""
+    m, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    X = rng.integers(-2, 3, (m, d)).astype(float) if rng.integers(2) else rng.normal(size=(m, d))
+    curved = bool(rng.integers(3) == 0)
+    # `given_gram` may distinguish equal points, by its diagonal shift.
+    X = np.unique(X, axis=0) if curved else X
+    y, qid = rng.integers(0, 3, len(X)), rng.integers(0, 2, len(X)) if rng.integers(2) else None
+    problem: Any = ranking(X, y, qid, kernel=rbf(0.5) if curved else linear())
+    problem = given_gram(problem) if curved else problem
+    i, j = problem.rows.preferred.tolist(), problem.rows.other.tolist()
+    if curved:
+        least = least_by_orders(list(zip(i, j, strict=True)))
+    else:
+        least = least_by_sign_patterns(
+            [
+                [Fraction(v) - Fraction(w) for v, w in zip(*X[[a, b]].tolist(), strict=True)]
+                for a, b in zip(i, j, strict=True)
+            ]
+        )
+    right, wide = (surrogate_regret(path(problem)) for path in (exact_path, regularization_path))
+    if right.fewest != (least, least) or not wide.fewest[0] <= least <= wide.fewest[1]:
+        return f"it says {right.fewest} and {wide.fewest} of {len(i)}, and {least} is the least"
+    for C in costs(right.steps, rng):
+        at, numbers = exact_optimum(problem.with_cost(C)), integral(problem)
+        f = numbers.values(numbers.pulled(as_fractions(list(at.alpha))))
+        wrong = sum(f[a] <= f[b] for a, b in zip(i, j, strict=True))
+        if right.regret(C) != (wrong - least,) * 2:
+            return f"at C = {C!r} it says {right.regret(C)}, and {wrong} - {least} is right"
+        if wide.high is None or wide.high >= C:
+            low, high = wide.misranked(C)
+            if not low <= wrong <= high:
+                return f"at C = {C!r} the float path says {low} to {high}, and {wrong} is right"
+    return ""
+
+
 SUBJECTS: dict[str, Callable[[np.random.Generator], str]] = {
     "path": path,
     "leave one out": leave_one_out,
+    "regret": regret,
 }
 
 

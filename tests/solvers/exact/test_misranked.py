@@ -13,15 +13,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from equimargin.formulations import MarginProblem, classification, polynomial, ranking, rbf
+from equimargin.formulations import MarginProblem, classification, polynomial, ranking, rbf, sigmoid
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import solve
 from equimargin.solvers.exact import hitting_set as hitting_set_module
-from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer
+from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer, packing
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from narrow import as_a
-from oracles.brute_force import least_by_directions, least_by_orders
+from oracles.brute_force import least_by_directions, least_by_orders, least_by_sign_patterns
 
 
 def differences(problem: MarginProblem) -> list[list[Fraction]]:
@@ -124,17 +124,37 @@ def test_smallest_sets_that_meet_all() -> None:
             if any(all(set(few) & each for each in sets) for few in combinations(range(7), k))
         )
         assert len(hitting_set(sets, clock)) == least
-        assert disjoint(sets) <= least
+        assert disjoint(sets) <= packing(sets) <= least
         assert [is_met_by_fewer(sets, k, clock) for k in range(1, 8)] == [
             k > least for k in range(1, 8)
         ]
+
+
+def test_a_packing_in_fractions_proves_more_than_disjoint_sets() -> None:
+    circle = [frozenset({k, (k + 1) % 7}) for k in range(7)]
+    assert (disjoint(circle), packing(circle), packing([])) == (3, 4, 0)
+
+
+def test_with_another_kernel_it_is_that_of_its_explicit_features() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(-2, 3, (7, 1)).astype(float), rng.integers(0, 3, 7)
+    problem = ranking(X, y, kernel=polynomial(2, 1.0, 1.0))
+    # (1 + x z)^2 has the features 1, x and x^2 up to factors.
+    features = np.hstack([X, X**2])
+    found, D = least_misranked(problem), differences(ranking(features, y))
+    assert found.proven
+    assert found.least == least_by_directions(D) == least_by_sign_patterns(D) > 0
+    assert found.w is not None
+    f = problem.kernel.block(X, X) @ [float(v) for v in found.w]
+    rows = as_a(Pairs, problem.rows)
+    assert (f[rows.preferred] - f[rows.other] <= 1e-9).sum() == found.least
 
 
 def test_what_cannot_be_looked_at_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.eye(3), [0, 1, 2]
     for problem, message in (
         (classification(X, [1, -1, 1]), "the problem must be a ranking"),
-        (ranking(X, y, kernel=polynomial(2)), "the kernel must be linear or RBF, not polynomial"),
+        (ranking(X, y, kernel=sigmoid(1.0)), "which the sigmoid kernel has not"),
         (ranking(np.zeros((200, 1)), np.arange(200)), "19,900 pairs are too many"),
     ):
         with pytest.raises(ValueError, match=message):
