@@ -169,6 +169,13 @@ class FamilyVerdict:
     """True if the data are a feature matrix that can be scaled and subsampled."""
     stable: Stable | None = None
     """Properties that all optima share; None if not computed or not proven."""
+    part: str = ""
+    """Part of the data that the problem concerns, such as two classes; empty if all."""
+
+    @property
+    def title(self) -> str:
+        """Id of the family, and the part of the data."""
+        return f"{self.id}, {self.part}" if self.part else self.id
 
     @property
     def unbounded(self) -> bool:
