@@ -21,6 +21,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.solvers import Solution, one_vs_one
+from equimargin.solvers.batches.votes import count_votes
 from equimargin.solvers.probability.coupling import wlw
 from equimargin.solvers.probability.held_out import held_out_values
 from equimargin.solvers.probability.sigmoid import platt
@@ -54,7 +55,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
             increases with its decision values and breaks ties.
         """
         f = self._evaluated(X)
-        return f[:, 0] if len(self.classes_) == 2 else self._votes(f)
+        return f[:, 0] if len(self.classes_) == 2 else count_votes(f, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every point.
@@ -77,15 +78,6 @@ class Classifier(ClassifierMixin, MarginEstimator):
     def _pairs(self) -> list[tuple[int, int]]:
         """Pairs of classes, in the order of the problems."""
         return list(combinations(range(len(self.classes_)), 2))
-
-    def _votes(self, f: Array) -> Array:
-        votes, sums = np.zeros((len(f), len(self.classes_))), np.zeros((len(f), len(self.classes_)))
-        for (first, second), values in zip(self._pairs, f.T, strict=True):
-            votes[:, first] += values < 0
-            votes[:, second] += values >= 0
-            sums[:, first] -= values
-            sums[:, second] += values
-        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @property
     def dual_(self) -> Any:

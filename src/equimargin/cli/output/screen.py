@@ -6,7 +6,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -43,7 +43,7 @@ class Screen:
         self.console = console(self.width)
         self._live: Any = None
         self._while_live = ExitStack()
-        self._printed: set[str] = set()
+        self._printed: set[int] = set()
         self._announced: set[str] = set()
         self._found: Comparison | None = None
 
@@ -91,11 +91,11 @@ class Screen:
             Comparison so far.
         """
         self._found = found
-        for family in found.view.families:
-            if not family.missing:
-                self._family(family)
-            elif self._live is None and not self.wide and family.id not in self._announced:
-                self._announce(family, found.settings["tol"])
+        for place, group in enumerate(found.view.groups):
+            if not any(family.missing for family in group):
+                self._group(place, group)
+            elif self._live is None and not self.wide and len(group) == 1:
+                self._announce(group[0], found.settings["tol"])
         if self._live is not None:
             self._live.update(self._at_work(found), refresh=True)
 
@@ -108,34 +108,34 @@ class Screen:
             Last comparison.
         """
         self._found = found
-        for family in found.view.families:
-            self._family(family)
+        for place, group in enumerate(found.view.groups):
+            self._group(place, group)
         from equimargin.report.page import closing
 
         self._print(
-            list(found.view.below_tables) if self.wide else closing(found.view, self._style())
+            list(found.view.below_tables) if self.wide else closing(found.view, self._style(), found.votes)
         )
 
-    def _family(self, family: FamilyView) -> None:
-        if family.id in self._printed:
+    def _group(self, place: int, group: Sequence[FamilyView]) -> None:
+        """Print the problems of a family, once."""
+        if place in self._printed:
             return
-        self._printed.add(family.id)
-        from equimargin.report.page import block, wide_table
+        self._printed.add(place)
+        from equimargin.report.page import group_block, wide_table
 
-        if self.wide:
+        if not self.wide:
+            self._print([*group_block(group, self._style()), ""])
+            return
+        for family in group:
             self.console.print(wide_table(family))
-        self._print(
-            [*(f"  {line}" for line in family.details), ""]
-            if self.wide
-            else [*block(family, self._style()), ""]
-        )
+            self._print([*(f"  {line}" for line in family.details), ""])
 
     def _announce(self, family: FamilyView, tol: float) -> None:
         """Print one line on an optimum that is proven before all answers have run."""
         from equimargin.report.page import first_proof
 
-        if family.judged.interval.relative_width <= tol:
-            self._announced.add(family.id)
+        if family.title not in self._announced and family.judged.interval.relative_width <= tol:
+            self._announced.add(family.title)
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
@@ -152,12 +152,12 @@ class Screen:
         """Return the unfinished families and the progress, as a terminal shows them."""
         from rich.text import Text
 
-        from equimargin.report.page import block
+        from equimargin.report.page import group_block
 
         lines: list[str] = []
-        for family in found.view.families:
-            if family.missing and not self.wide:
-                lines += block(family, self._style())
+        for group in found.view.groups:
+            if any(family.missing for family in group) and not self.wide:
+                lines += group_block(group, self._style())
         room = max(self.console.height - 3 - bool(doing), 1)
         lines[room:] = []
         lines += [doing[: self.width]] if doing else []
