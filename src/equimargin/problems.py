@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.data import Data
 from equimargin.data.tasks import MAX_LEVELS, infer_task, open_question
 from equimargin.data.words import format_label, listed
-from equimargin.formulations import Kernel, MarginProblem, linear, ordinal
+from equimargin.formulations import Kernel, MarginProblem, Problem, linear, ordinal
 from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.field.multiclass import crammer_singer
@@ -115,16 +115,47 @@ def make_class_problems(
     ValueError
         If there are more than 20 classes, or as in the constructors of problems.
     """
-    present = np.unique(codes).tolist()
-    if len(present) > MAX_LEVELS:
-        raise ValueError(
-            f"the target has {len(present)} classes, and a comparison takes {MAX_LEVELS} at most, "
-            f"which are {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep some of them, or name the "
-            f"task regression"
-        )
     wholes = make_task_problems(
         "classification", X, np.ones(len(codes)), C, kernel, losses, **variant
     )
+    problems: list[AnyProblem] = [*split_by_classes(wholes, codes, classes)]
+    plain = all(given is None for given in variant.values())
+    if plain and "hinge" in losses and np.isfinite(C) and kernel in (None, linear()):
+        points = dense(wholes[0].X)
+        whole = np.unique(codes, return_inverse=True)[1].astype(np.float64)
+        problems.append(crammer_singer({"X": points, "y": whole, "C": float(C)}))
+    return problems
+
+
+def split_by_classes(
+    wholes: Sequence[Problem], codes: NDArray[Any], classes: Sequence[Any]
+) -> list[Problem]:
+    """Return the parts of problems of all points for every pair of classes.
+
+    Parameters
+    ----------
+    wholes : sequence of Problem
+        Classifications of all points, whose labels do not matter.
+    codes, classes : object
+        As in `make_class_problems`.
+
+    Returns
+    -------
+    list of Problem
+        Parts, by problem and then by pair.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 20 classes.
+    """
+    present = np.unique(codes).tolist()
+    if len(present) > MAX_LEVELS:
+        raise ValueError(
+            f"the target has {len(present)} classes, and one-versus-one takes {MAX_LEVELS} at "
+            f"most, which are {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep some of them, or "
+            f"name the task regression"
+        )
     pairs, names = [], _short_names(classes)
     for first, second in combinations(present, 2):
         part = f"{names[first]} vs {names[second]}"
@@ -133,15 +164,7 @@ def make_class_problems(
         ]
         # The problems of a pair share its features.
         pairs.append([replace(problem, X=of_pair[0].X) for problem in of_pair])
-    problems: list[AnyProblem] = [
-        problem for family in zip(*pairs, strict=True) for problem in family
-    ]
-    plain = all(given is None for given in variant.values())
-    if plain and "hinge" in losses and np.isfinite(C) and kernel in (None, linear()):
-        points = dense(wholes[0].X)
-        whole = np.unique(codes, return_inverse=True)[1].astype(np.float64)
-        problems.append(crammer_singer({"X": points, "y": whole, "C": float(C)}))
-    return problems
+    return [problem for family in zip(*pairs, strict=True) for problem in family]
 
 
 def _short_names(classes: Sequence[Any]) -> list[str]:
