@@ -14,6 +14,7 @@ from equimargin.data import Data
 from equimargin.data.tasks import MAX_LEVELS, infer_task, open_question
 from equimargin.data.words import format_label, listed
 from equimargin.formulations import Kernel, MarginProblem, Problem, linear, ordinal
+from equimargin.formulations.documents.coupling import wlw
 from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.field.multiclass import crammer_singer
@@ -125,6 +126,50 @@ def make_class_problems(
         whole = np.unique(codes, return_inverse=True)[1].astype(np.float64)
         problems.append(crammer_singer({"X": points, "y": whole, "C": float(C)}))
     return problems
+
+
+def make_coupling_problem(
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> AnyProblem:
+    """Make the problem of coupling for the row whose class is the least certain.
+
+    The pairs of classes are solved, also without held-out rows, for Platt's sigmoids.
+    Of all rows, that with the least probability of its most probable class has the
+    problem `coupling.wlw`.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Features.
+    y : array-like of shape (m,)
+        Labels of three classes or more.
+    C, kernel, sample_weight : object
+        As in `classification`.
+
+    Returns
+    -------
+    AnyProblem
+        Problem; its part is the row, from 0.
+
+    Raises
+    ------
+    ValueError
+        As in `MarginClassifier.fit`.
+    """
+    # Imported here: only these problems need scikit-learn.
+    from equimargin.estimators import MarginClassifier
+    from equimargin.solvers.probability.coupling import wlw as couple
+
+    model = MarginClassifier(C=C, kernel=kernel or linear(), probability=True)
+    r = model.fit(X, y, sample_weight).pairwise_proba(X)
+    row = int(couple(r).max(axis=1).argmin())
+    problem = wlw({"r": r[row]})
+    problem.part = f"row {row}"
+    return problem
 
 
 def split_by_classes(

@@ -281,15 +281,35 @@ class MarginClassifier(Classifier, CostEstimator):
         ----------
         Platt (2000); Wu, Lin and Weng (2004), second method.
         """
+        r = self.pairwise_proba(X)
+        return r[:, [0, 1], [1, 0]] if len(self.classes_) == 2 else wlw(r)
+
+    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
+    def pairwise_proba(self, X: Any) -> Array:
+        """Return the probability of every class against every other, if `probability` is true.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, k, k)
+            r_ij, the probability of class i if only i and j are possible; 1/2 on the
+            diagonal.
+
+        References
+        ----------
+        Platt (2000).
+        """
         f = self._evaluated(X)
         A, B = self.calibration_.T
         second = expit(-(A * f + B))
         r = np.full((len(f), len(self.classes_), len(self.classes_)), 0.5)
         for (i, j), p in zip(self._pairs, second.T, strict=True):
             r[:, j, i], r[:, i, j] = p, 1 - p
-        return (
-            np.column_stack([1 - second[:, 0], second[:, 0]]) if len(self.classes_) == 2 else wlw(r)
-        )
+        return r
 
     @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
