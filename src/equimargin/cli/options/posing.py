@@ -640,11 +640,15 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         return problems
     from equimargin.comparison.choice import matching
 
-    chosen = matching(
-        wanted,
-        [problem.family for problem in problems],
-        f"family{posing.variant_in_words().replace(',', ' with', 1)}",
-    )
+    try:
+        chosen = matching(
+            wanted,
+            [problem.family for problem in problems],
+            f"family{posing.variant_in_words().replace(',', ' with', 1)}",
+        )
+    except ValueError as reason:
+        question = data.origin.question
+        raise ValueError(f"{reason}{f'; the target has {question}' * bool(question)}") from None
     return [problem for problem in problems if problem.family in chosen]
 
 
