@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
-from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import (
     classification,
@@ -373,9 +373,7 @@ def _of_joint(
     """Return the audit of the weights of all classes of one problem, in rational numbers."""
     C = _agreed("C", known.C, C)
     if epsilon is not None or sample_weight is not None:
-        raise ValueError(
-            "crammer_singer has neither an epsilon nor sample weights; leave them out"
-        )
+        raise ValueError("crammer_singer has neither an epsilon nor sample weights; leave them out")
     points, codes = known.features(X), codes_of(y, len(known.W))
     if points.shape[1] != known.W.shape[1]:
         constant = known.constant is not None
@@ -402,7 +400,8 @@ def _joint_value(W: Array, X: Array, codes: NDArray[np.int64], C: float) -> Frac
         point = [(at, Fraction(v)) for at, v in enumerate(x) if v != 0]
         scores = [sum(row[at] * v for at, v in point) + (r != own) for r, row in enumerate(weights)]
         loss += max(scores) - scores[own]
-    return sum(v * v for row in weights for v in row) / 2 + Fraction(C) * loss
+    norm2 = sum((v * v for row in weights for v in row), Fraction(0))
+    return norm2 / 2 + Fraction(C) * loss
 
 
 def _range(least: float, most: float, digits: int) -> str:
@@ -584,9 +583,7 @@ def _numbered(
         return support
     vectors = _dense(model.vectors)
     if vectors.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"the model has {vectors.shape[1]} features and the data {X.shape[1]}"
-        )
+        raise ValueError(f"the model has {vectors.shape[1]} features and the data {X.shape[1]}")
     for rows in (weighed, np.arange(m)):
         if support.max(initial=-1) < len(rows) and np.array_equal(
             _dense(X[rows[support]]), vectors

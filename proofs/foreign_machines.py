@@ -145,8 +145,8 @@ def of_classifier(estimator: Any) -> AnyModel:
     """
     last, steps, at_end = unwrapped(estimator)
     kind = type(last).__name__
-    classes = getattr(last, "classes_", None)
-    several = classes is not None and len(classes) > 2
+    classes = getattr(last, "classes_", ())
+    several = len(classes) > 2
     # Imported here: files are read without scikit-learn.
     from sklearn.svm import SVC, LinearSVC, NuSVC
 
@@ -202,9 +202,7 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
         of_first, of_second = (np.arange(ends[own], ends[own + 1]) for own in (first, second))
         # Row j - 1 has the coefficients of class i < j in the machine (i, j), row i those
         # of class j, positive for class i.
-        pair = -np.concatenate(
-            [coefficients[second - 1, of_first], coefficients[first, of_second]]
-        )
+        pair = -np.concatenate([coefficients[second - 1, of_first], coefficients[first, of_second]])
         chosen = np.concatenate([of_first, of_second])[pair != 0]
         values = kernel_values(estimator) | {
             "kind": "SVC",
@@ -240,5 +238,3 @@ def codes_of(y: Any, k: int) -> Any:
     if len(labels) != k:
         raise ValueError(f"the model has {k} classes and the data {len(labels)}")
     return codes
-
-

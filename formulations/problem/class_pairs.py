@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.rows.listed import Signed
 
-P = TypeVar("P", MarginProblem, OneNormProblem)
+P = TypeVar("P", MarginProblem, OneNormProblem, MarginProblem | OneNormProblem)
 
 
 def restrict_to_pair(
@@ -39,5 +39,6 @@ def restrict_to_pair(
     if names is not None and whole.kernel.given:
         names = tuple(names[point] for point in points)
     rows = Signed(np.where(positive[points], 1.0, -1.0))
-    weights = {} if whole.weights is None else {"weights": whole.weights[points]}
+    # One-norm problems have no weights.
+    weights: Any = {} if whole.weights is None else {"weights": whole.weights[points]}
     return replace(whole, X=X, rows=rows, feature_names=names, part=part, **weights)

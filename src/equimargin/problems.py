@@ -16,8 +16,8 @@ from equimargin.data.words import format_label, listed
 from equimargin.formulations import Kernel, MarginProblem, Problem, linear, ordinal
 from equimargin.formulations.documents.coupling import wlw
 from equimargin.formulations.documents.ordered_thresholds import explicit
-from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.field.multiclass import crammer_singer
+from equimargin.formulations.numeric.arguments import array
 from equimargin.formulations.numeric.arrays import dense, is_sparse
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName

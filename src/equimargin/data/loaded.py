@@ -312,8 +312,8 @@ class Data:
         -------
         Data
             Data of n rows, sampled without replacement. Classification into k classes
-            keeps a row of each class from n = k on. Ranking takes whole queries in shuffled order and
-            truncates the last one, at random, to reach n.
+            keeps a row of each class from n = k on. Ranking takes whole queries in
+            shuffled order and truncates the last one, at random, to reach n.
 
         Raises
         ------

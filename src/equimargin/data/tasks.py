@@ -113,7 +113,7 @@ def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
     """
     values = np.unique(y)
     if (
-        not 2 < len(values)
+        not len(values) > 2
         or not may_be_classes(len(values), len(y))
         or values.dtype.kind not in "iufO"
         or (values % 1 != 0).any()

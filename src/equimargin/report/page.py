@@ -151,9 +151,7 @@ def group_block(group: Sequence[FamilyView], style: Style) -> list[str]:
     return lines
 
 
-def closing(
-    view: ComparisonView, style: Style, votes: Mapping[str, tuple[int, int]]
-) -> list[str]:
+def closing(view: ComparisonView, style: Style, votes: Mapping[str, tuple[int, int]]) -> list[str]:
     """Return the last lines: counts, votes, interpretation of floats, skips, documents, marks.
 
     Parameters

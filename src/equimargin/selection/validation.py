@@ -184,7 +184,8 @@ class VoteAccuracy:
             pieces = self._right(g, np.full(len(middle), self.y[point]))
             right[point] = pieces[0]
             lams.append(a + (b - a) * shares)
-            gains.append(np.diff(pieces.astype(np.int64)))
+            values = pieces.astype(np.int64)
+            gains.append(values[1:] - values[:-1])
         found, counts = steps(a, b, np.concatenate(lams), int(right.sum()), np.concatenate(gains))
         return found, counts / len(self.y)
 

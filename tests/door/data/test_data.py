@@ -123,7 +123,9 @@ def test_a_bundled_set_serves_another_task_where_that_makes_sense() -> None:
 @pytest.mark.parametrize(("name", "classes"), [("diabetes", 214), ("wine_ranking", 3)])
 def test_many_levels_are_classes_if_the_task_says_so(name: str, classes: int) -> None:
     data = load(name, task="classification")
-    assert data.has_many_classes and data.classes is not None and len(data.classes) == classes
+    assert data.has_many_classes
+    assert data.classes is not None
+    assert len(data.classes) == classes
     assert np.array_equal(np.array(data.classes)[data.y.astype(int)], load(name, task="ranking").y)
 
 

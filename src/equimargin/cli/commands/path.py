@@ -160,8 +160,6 @@ def path(  # prose-ok: param-section
         posing.check(rows)
         family = _family(family, posing)
         if rows.has_many_classes:
-            if validate == data == "-":
-                raise ValueError(READ_TWICE)
             _refuse_files(plot, save, json, html, certify)
             limits = (lambda_min, max_events, time_limit)
             of_classes(raw, rows, chosen, family, posing, reading, validate, metric, seed, limits)
@@ -325,6 +323,8 @@ def of_classes(
             f"--metric {metric} is not for three classes or more, which are scored by their "
             f"votes; leave it out, or choose accuracy"
         )
+    if validate == "-" and raw.name == "standard input":
+        raise ValueError(READ_TWICE)
     folds = _folds(validate)
     whole = make_family_problem(
         family,

@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 150
 """Columns of the wide table if the width of the output is unknown."""
+SLOW_UPDATE_SECONDS = 0.1
+"""Seconds of an update from which the next ones are skipped for nine times as long."""
 NARROWEST = 20
 """Minimum width in columns, however narrow a terminal reports to be."""
 
@@ -46,6 +49,7 @@ class Screen:
         self._printed: set[int] = set()
         self._announced: set[str] = set()
         self._found: Comparison | None = None
+        self._next_update = 0.0
 
     def __enter__(self) -> Self:
         if self.terminal:
@@ -83,14 +87,17 @@ class Screen:
     def update(self, found: Comparison) -> None:
         """Print the families that are finished since the last call.
 
-        A pipe also receives the first proof of an unfinished family.
+        A pipe also receives the first proof of an unfinished family. Slow updates, as of
+        many pairs of classes, take a tenth of the time at most: others are skipped.
 
         Parameters
         ----------
         found : Comparison
             Comparison so far.
         """
-        self._found = found
+        self._found, started = found, time.monotonic()
+        if started < self._next_update:
+            return
         for place, group in enumerate(found.view.groups):
             if not any(family.missing for family in group):
                 self._group(place, group)
@@ -98,6 +105,9 @@ class Screen:
                 self._announce(group[0], found.settings["tol"])
         if self._live is not None:
             self._live.update(self._at_work(found), refresh=True)
+        now = time.monotonic()
+        if now - started > SLOW_UPDATE_SECONDS:
+            self._next_update = now + 9 * (now - started)
 
     def end(self, found: Comparison) -> None:
         """Print the remaining families and the closing lines.
@@ -113,7 +123,9 @@ class Screen:
         from equimargin.report.page import closing
 
         self._print(
-            list(found.view.below_tables) if self.wide else closing(found.view, self._style(), found.votes)
+            list(found.view.below_tables)
+            if self.wide
+            else closing(found.view, self._style(), found.votes)
         )
 
     def _group(self, place: int, group: Sequence[FamilyView]) -> None:

@@ -59,9 +59,7 @@ def audit_page(
         verdict=sentence,
         said=str(found).splitlines(),
         picture=_picture(found) if isinstance(found, Audit) else None,
-        figures=list(
-            (_figures(found) if isinstance(found, Audit) else _by_machine(found)).items()
-        ),
+        figures=list((_figures(found) if isinstance(found, Audit) else _by_machine(found)).items()),
         problem=list(_problem(found).items()),
     )
 

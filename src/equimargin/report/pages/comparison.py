@@ -58,7 +58,9 @@ def comparison_page(
         groups=[*_groups(view)],
         times=times(view.families),
         columns=[(name, name in WORDS) for name in ("family", *COLUMNS)],
-        answers=[_row(family.title, answer) for family in view.families for answer in family.answers],
+        answers=[
+            _row(family.title, answer) for family in view.families for answer in family.answers
+        ],
         graph=link_graph(view.families),
         links=links_between([*dict.fromkeys(family.id for family in view.families)]),
         marks={agreement: mark for agreement, (mark, _) in MARKS.items()},
