@@ -44,7 +44,7 @@ from equimargin.proofs.foreign_machines import (
     AnyModel,
     JointModel,
     Machines,
-    codes_of,
+    encode_labels,
     of_classifier,
 )
 from equimargin.proofs.foreign_models import Model
@@ -316,7 +316,7 @@ def _of_machines(
     time_limit: float,
 ) -> MachinesAudit:
     """Return the audit of every machine on its rows; machines share the time that is left."""
-    points, codes = known.features(X), codes_of(y, known.k)
+    points, codes = known.features(X), encode_labels(y, known.k)
     points = points.tocsr() if is_sparse(points) else np.asarray(points, dtype=np.float64)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     until, audits = time.monotonic() + time_limit, {}
@@ -374,7 +374,7 @@ def _of_joint(
     C = _agreed("C", known.C, C)
     if epsilon is not None or sample_weight is not None:
         raise ValueError("crammer_singer has neither an epsilon nor sample weights; leave them out")
-    points, codes = known.features(X), codes_of(y, len(known.W))
+    points, codes = known.features(X), encode_labels(y, len(known.W))
     if points.shape[1] != known.W.shape[1]:
         constant = known.constant is not None
         raise ValueError(

@@ -28,9 +28,9 @@ from equimargin.proofs.foreign_models import (
     Model,
     class_weights,
     kernel_values,
-    nu_of,
     of_estimator,
     of_values,
+    read_nu,
     refuse_one_norm,
     transformed,
     unwrapped,
@@ -197,7 +197,7 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
     coefficients = np.asarray(dense(estimator.dual_coef_), dtype=np.float64)
     ends = np.cumsum([0, *estimator.n_support_])
     vectors = None if estimator.kernel == "precomputed" else estimator.support_vectors_
-    nu = nu_of(estimator)
+    nu = read_nu(estimator)
     for number, (first, second) in enumerate(combinations(range(len(classes)), 2)):
         of_first, of_second = (np.arange(ends[own], ends[own + 1]) for own in (first, second))
         # Row j - 1 has the coefficients of class i < j in the machine (i, j), row i those
@@ -219,7 +219,7 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
         yield Machine(name, model, (first,), (second,))
 
 
-def codes_of(y: Any, k: int) -> Any:
+def encode_labels(y: Any, k: int) -> Any:
     """Return the positions of labels among the sorted labels.
 
     Parameters

@@ -262,7 +262,7 @@ def of_estimator(estimator: Any) -> Model:
 
 
 def unwrapped(estimator: Any) -> tuple[Any, Any, str]:
-    """Return the last step of a pipeline or of what a search found, and what is before it.
+    """Return the last step of a pipeline or of a search's result, and the steps before it.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def _of_last(estimator: Any) -> Model:
     if estimator.kernel != "precomputed":
         values["support_vectors"] = estimator.support_vectors_
     model = of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
-    return replace(model, source=kind, nu=nu_of(estimator))
+    return replace(model, source=kind, nu=read_nu(estimator))
 
 
 def refuse_one_norm(estimator: Any) -> None:
@@ -585,7 +585,7 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
     return polynomial(_integer(parameters, "degree"), gamma, _number(parameters, "coef0"))
 
 
-def nu_of(estimator: Any) -> float | None:
+def read_nu(estimator: Any) -> float | None:
     """Return the parameter nu of a NuSVC; None for other estimators.
 
     Parameters
@@ -612,7 +612,7 @@ def class_weights(estimator: Any) -> tuple[float, ...]:
         If they are not stored, or the classifier is a NuSVC, which has no C.
     """
     given = estimator.class_weight
-    if nu_of(estimator) is not None and given is not None:
+    if read_nu(estimator) is not None and given is not None:
         raise ValueError(
             "class_weight of a NuSVC changes no known problem; fit it without class weights"
         )

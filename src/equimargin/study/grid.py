@@ -222,6 +222,7 @@ def make_problems_from_plan(
             "as it is"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
+    # Problems of three classes or more, of which some are not canonical, are refused above.
     problems = make_problems_from_data(rows, C, built, epsilon)
     return [problem for problem in problems if isinstance(problem, Problem)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as js
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -310,22 +310,15 @@ def of_classes(
     # Imported here: the command line starts without numpy.
     import numpy as np
 
-    from equimargin.formulations.kernels.kernel import Precomputed
     from equimargin.formulations.problem.construct import make_family_problem
     from equimargin.problems import split_by_classes
-    from equimargin.selection.along_path import NothingToChoose, score_votes_along
-    from equimargin.selection.grids import votes_by_folds
     from equimargin.solvers import regularization_path
-    from equimargin.solvers.path.result import OPTIMAL_GAP
 
-    if metric not in ("auto", "accuracy"):
-        raise ValueError(
-            f"--metric {metric} is not for three classes or more, which are scored by their "
-            f"votes; leave it out, or choose accuracy"
-        )
-    if validate == "-" and raw.name == "standard input":
-        raise ValueError(READ_TWICE)
     folds = _folds(validate)
+    _check_for_classes(raw, kernel, posing, validate, metric)
+    held_out = None if validate is None or folds is not None else _held_out(validate, raw, reading)
+    if held_out is not None and reading.scale:
+        held_out = held_out.scaled(by=raw)
     whole = make_family_problem(
         family,
         "classification",
@@ -335,61 +328,103 @@ def of_classes(
         **rows.weights,
         **posing.variant_arguments(),
     )
-    if folds is not None:
-        _check_folds(folds, raw, posing)
-    is_given = isinstance(kernel, Precomputed)
-    if is_given and validate is not None and folds is None:
-        raise ValueError(
-            f"--validate {validate}: the pairs of classes have other points of a precomputed "
-            f"kernel each; validate by folds"
-        )
-    held_out = None if validate is None or folds is not None else _held_out(validate, raw, reading)
-    if held_out is not None and reading.scale:
-        held_out = held_out.scaled(by=raw)
-    codes, classes = rows.y.astype(int), rows.classes or ()
-    chosen: SelectionResult | None = None
-    no_choice, is_early = "", False
+    parts = split_by_classes([whole], rows.y.astype(int), rows.classes or ())
     with _progress(limits[0]) as (followed, folded):
-        paths = [
-            regularization_path(problem, *limits, followed)
-            for problem in split_by_classes([whole], codes, classes)
-        ]
-        try:
-            if held_out is not None:
-                codes_held = held_out.y.astype(int)
-                chosen = score_votes_along(paths, held_out.X, codes_held, len(classes)).best
-            elif folds is not None:
-                row = votes_by_folds(
-                    rows.X,
-                    codes,
-                    kernel,
-                    folds,
-                    family=family,
-                    lambda_min=max(limits[0], *(float(path.lambdas[-1]) for path in paths)),
-                    max_events=limits[1],
-                    time_limit=limits[2],
-                    random_state=seed,
-                    progress=folded,
-                )
-                chosen, no_choice = row.selected, row.stopped
-                is_early = bool(row.stopped) and row.chosen_at_the_end
-        except NothingToChoose as reason:
-            no_choice = f"nothing to choose: {reason}"
+        paths = [regularization_path(part, *limits, followed) for part in parts]
+        chosen, note, is_early = _voted(
+            paths, rows, held_out, folds, family, seed, limits, progress=folded
+        )
     typer.echo(f"{headline(rows, whole, kernel, posing)}; a path for every pair of classes")
+    validated_on = validate if folds is None else f"{folds} folds"
+    status = _print_paths(paths, chosen, note, f"{validated_on}")
+    raise typer.Exit(4 if status == 0 and is_early else status)
+
+
+def _check_for_classes(
+    data: Data, kernel: Kernel, posing: ProblemFields, validate: str | None, metric: str
+) -> None:
+    """Refuse options that three classes or more do not have."""
+    from equimargin.formulations.kernels.kernel import Precomputed
+
+    folds = _folds(validate)
+    if metric not in ("auto", "accuracy"):
+        raise ValueError(
+            f"--metric {metric} is not for three classes or more, which are scored by their "
+            f"votes; leave it out, or choose accuracy"
+        )
+    if validate == "-" and data.name == "standard input":
+        raise ValueError(READ_TWICE)
+    if folds is not None:
+        _check_folds(folds, data, posing)
+    elif validate is not None and isinstance(kernel, Precomputed):
+        raise ValueError(
+            f"--validate {validate}: each pair of classes has other points of a precomputed "
+            f"kernel; validate by folds"
+        )
+
+
+def _voted(
+    paths: Sequence[AnyPath],
+    rows: Data,
+    held_out: Data | None,
+    folds: int | None,
+    family: str | None,
+    seed: int,
+    limits: tuple[float, int | None, float | None],
+    progress: Callable[[int, int], None],
+) -> tuple[SelectionResult | None, str, bool]:
+    """Return the best lambda by votes, a note, and True if a fold ended early there."""
+    from equimargin.selection.along_path import NothingToChoose, score_votes_along
+    from equimargin.selection.grids import votes_by_folds
+
+    k, codes = len(rows.classes or ()), rows.y.astype(int)
+    try:
+        if held_out is not None:
+            curve = score_votes_along(paths, held_out.X, held_out.y.astype(int), k)
+            return curve.best, "", False
+        if folds is None or not all(len(path) for path in paths):
+            return None, "", False
+        row = votes_by_folds(
+            rows.X,
+            codes,
+            paths[0].problem.kernel,
+            folds,
+            family=family,
+            # No fold goes to a lambda that a path of all rows did not reach.
+            lambda_min=max(limits[0], *(float(path.lambdas[-1]) for path in paths)),
+            max_events=limits[1],
+            time_limit=limits[2],
+            random_state=seed,
+            progress=progress,
+        )
+    except NothingToChoose as reason:
+        return None, f"nothing to choose: {reason}", False
+    return row.selected, row.stopped, bool(row.stopped) and row.chosen_at_the_end
+
+
+def _print_paths(
+    paths: Sequence[AnyPath], chosen: SelectionResult | None, note: str, validated_on: str
+) -> int:
+    """Print a line for the path of every pair and one for lambda; return the exit status."""
+    from equimargin.solvers.path.result import OPTIMAL_GAP
+
     for path in paths:
         typer.echo(f"  {path.problem.part}: {next(_summary(path, None, None))}")
-    worst = max((float(path.gaps.max()) for path in paths if len(path)), default=np.inf)
-    typer.echo(f"  relative gap at most {worst:.1e} at breakpoints")
+    gaps = [
+        max(path.gaps.max(), path.midpoint_gaps.max(initial=0.0)) for path in paths if len(path)
+    ]
+    if gaps:
+        typer.echo(f"  relative gap at most {max(gaps):.1e} at breakpoints and half way between")
     if chosen is not None:
-        on = validate if folds is None else f"{folds} folds"
-        typer.echo(f"  {_best(chosen, f'by votes at one lambda of all pairs, on {on}')}")
-    if no_choice:
-        typer.echo(f"  {no_choice}")
+        typer.echo(f"  {_best(chosen, f'by votes at one lambda of all pairs, on {validated_on}')}")
+    if note:
+        typer.echo(f"  {note}")
     typer.echo(f"  {sum(path.seconds for path in paths):.3f} s")
-    if not all(len(path) for path in paths):
-        raise typer.Exit(3)
-    is_early = is_early or not all(path.complete for path in paths)
-    raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if is_early else 0)
+    if len(gaps) < len(paths):
+        return 3
+    if not max(gaps) <= OPTIMAL_GAP:
+        return 1
+    return 0 if all(path.complete for path in paths) else 4
 
 
 def _best(selected: SelectionResult, on: str) -> str:
