@@ -47,7 +47,7 @@ def words(codes: np.ndarray) -> np.ndarray:
 
 def scaled(data: Any, rows: slice) -> Data:
     X = data.data[rows]
-    return X / np.abs(X).max(), data.target[rows]
+    return X / np.maximum(np.abs(X).max(axis=0), 1.0), data.target[rows]
 
 
 DATA: dict[str, Callable[[], Data]] = {
