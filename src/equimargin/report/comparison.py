@@ -19,7 +19,7 @@ from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
-from equimargin.report.page import Style, closing, group_block, name_columns
+from equimargin.report.page import Style, closing, group_block, name_columns, votes_in_words
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import (
     SCHEMA_VERSION,
@@ -188,7 +188,12 @@ class Comparison:
             Shell command that repeats the comparison; empty if it was run from Python.
         """
         return comparison_page(
-            self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command
+            self.view,
+            self.data,
+            self.settings,
+            {"equimargin": __version__} | versions(),
+            command,
+            votes_in_words(self.votes),
         )
 
     def __str__(self) -> str:

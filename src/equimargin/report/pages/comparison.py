@@ -23,6 +23,7 @@ def comparison_page(
     settings: Mapping[str, Any],
     versions: Mapping[str, str],
     command: str = "",
+    votes: str = "",
 ) -> str:
     """Return the HTML text of the page.
 
@@ -36,6 +37,8 @@ def comparison_page(
         Versions of the libraries used.
     command : str, default ""
         Shell command that repeats the comparison; empty if it was run from Python.
+    votes : str, default ""
+        Sentence on the votes of the pairs of classes; empty without any.
     """
     chosen = settings.get("formulations", ())
     shortened = {"formulations": f"all {len(chosen)}"} if set(chosen) == set(REGISTRY) else {}
@@ -49,6 +52,7 @@ def comparison_page(
         kind=view.kind,
         verdict=view.verdict,
         view=view,
+        votes=votes,
         overview=[(name, name in WORDS) for name in OVERVIEW],
         sections=[
             (f"family-{k}", family, intervals(family, f"family-{k}"))
