@@ -248,6 +248,7 @@ def test_command_compares_classes_by_name_in_80_columns(iris_file: str, tmp_path
         (["compare", "--family", "svr.l1"], "unknown family 'svr.l1'"),
         (["path", "--plot", "path.svg"], "path.svg has one path, and three classes or more have"),
         (["path", "--metric", "ndcg"], "--metric ndcg is not for three classes or more"),
+        (["compare", "--sample", "2"], "the 2 sampled rows are not of all 3 classes; sample more"),
         (["path", "--validate", "40"], "too few for 40 folds"),
         (["path", "--bias", "penalized", "--validate", "3"], "folds do not support --bias"),
     ],

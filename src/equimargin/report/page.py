@@ -142,7 +142,10 @@ def group_block(group: Sequence[FamilyView], style: Style) -> list[str]:
     kinds = [family.kind for family in group]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     worst = min(kinds, key=SEVERITY.index)
-    standing = worst.upper() if worst != "unfinished" else "to come"
+    standing = worst.upper()
+    if worst == "unfinished":
+        late = next(family.standing for family in group if family.missing)
+        standing = f"{sum(family.missing for family in group)} {late.partition(' ')[2]}"
     lines = [_with_end(f"{group[0].id}: {len(group)} pairs of classes: {counts}", standing, style)]
     for family in group:
         optimum = family.optimum.partition(" (")[0]
