@@ -197,9 +197,9 @@ def split_by_classes(
     present = np.unique(codes).tolist()
     if len(present) > MAX_LEVELS:
         raise ValueError(
-            f"the target has {len(present)} classes, and one-versus-one takes {MAX_LEVELS} at "
-            f"most, which are {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep some of them, or "
-            f"name the task regression"
+            f"the target has {len(present)} classes, and a one-versus-one classification takes "
+            f"{MAX_LEVELS} at most, {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep some of "
+            f"them, or name the task regression"
         )
     pairs, names = [], _short_names(classes)
     for first, second in combinations(present, 2):

@@ -267,20 +267,25 @@ def test_path_scores_votes_at_all_lambdas_as_scikit_learn() -> None:
     train, held_out = slice(0, None, 2), slice(1, None, 2)
     whole = classification(X[train], np.ones(len(y[train])), kernel=rbf(3.0))
     parts = split_by_classes([whole], y[train], "abc")
-    curve = score_votes_along(
-        [regularization_path(part, 1e-1) for part in parts], X[held_out], y[held_out], 3
-    )
+    paths = [regularization_path(part, 1e-1) for part in parts]
+    curve = score_votes_along(paths, X[held_out], y[held_out], 3)
     # Between breakpoints the score is constant.
     lower, upper = curve.lambdas[1:], curve.lambdas[:-1]
     wide = np.flatnonzero(upper > 1.001 * lower)[::7]
-    assert len(wide) > 10
+    scored = 0
     for at in wide:
         lam = np.sqrt(lower[at] * upper[at])
+        # A bias that is not unique may be another in scikit-learn.
+        ends = [path.at(lam).bias_interval for path in paths]
+        if any(high - low > 1e-9 for low, high in ends):
+            continue
+        scored += 1
         svc = SVC(C=1 / lam, gamma=3.0, tol=1e-9, break_ties=True).fit(X[train], y[train])
         assert curve.scores[at] == curve.scores[at + 1]
         assert curve.scores[at] == pytest.approx(svc.score(X[held_out], y[held_out]), abs=1e-12)
+    assert scored > 20
     with pytest.raises(ValueError, match="paths must be 3, one for every pair"):
-        score_votes_along([regularization_path(parts[0], 1.0)], X, y, 3)
+        score_votes_along(paths[:1], X, y, 3)
 
 
 def test_folds_score_votes_of_held_out_rows_at_one_lambda() -> None:

@@ -178,6 +178,8 @@ def score_votes_along(
 ) -> Curve:
     """Return the accuracy by votes at all lambdas, which all pairs of classes share.
 
+    Where the optimal bias of a pair is not unique, that of its path is used.
+
     Parameters
     ----------
     paths : sequence of AnyPath
