@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -378,5 +379,14 @@ def _inferred_task(labels: NDArray[Any], has_queries: bool) -> str:
         raise ValueError(
             f"y has {question} If they are numbers or relevances, name the task: "
             f"task='regression' or 'ranking'"
+        )
+    k = len(np.unique(labels)) if labels.dtype.kind in "iu" else 0
+    # Many integers that repeat may still be classes, such as letters.
+    if task == "regression" and MAX_LEVELS < k <= len(labels) / 2:
+        warnings.warn(
+            f"y has {k} distinct integers, which are taken as numbers of a regression; name the "
+            f"task (task='regression' or 'classification')",
+            UserWarning,
+            stacklevel=2,
         )
     return task

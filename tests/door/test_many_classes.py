@@ -151,6 +151,10 @@ def test_compare_of_whole_numbers_asks_for_the_task() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"classes \(task='classification'\), levels"):
         compare(X, y)
+    many = np.repeat(np.arange(25), 2)
+    with pytest.warns(UserWarning, match="y has 25 distinct integers, which are taken as numbers"):
+        found = compare(np.eye(50), many, formulations="svr.l1.primal", solvers="CLARABEL")
+    assert [family.id for family in found.families] == ["svr.l1"]
 
 
 def test_class_problems_have_weights_and_exclude_a_class_without_rows() -> None:

@@ -79,6 +79,9 @@ DISAGREE    An answer solved its own problem well, and its value or its point
             is not the family's: a formulation is wrong, or a solver is.
 UNDECIDED   Too few answers agree. The sentence under the block has the reason
             and a remedy.
+A vs B      The problem of the classes A, which is -1, and B, which is +1. With
+            three classes or more a family has one for every pair of classes;
+            --wide has their answers.
 
 Marks, in Unicode and in ASCII. A figure after one is the error of the answer,
 relative to the optimum; the last lines have the reasons of skipped answers.
