@@ -202,7 +202,7 @@ def audit(
     tol: float = 1e-9,
     time_limit: float = 60.0,
     nearest_rows: bool = False,
-) -> Audit | MachinesAudit:
+) -> Audit | Any:
     """Return the proven distance of a model from the optimum of the problem that it claims.
 
     An SVC or NuSVC of more than two classes has a machine per pair of classes, a
@@ -231,6 +231,12 @@ def audit(
     nearest_rows : bool, default False
         True to replace a rounded support vector of a file by the nearest row of X, as
         in the training. By default f is the function of the vectors in the file.
+
+    Returns
+    -------
+    Audit or MachinesAudit
+        The latter if the model has several machines; few callers have to distinguish
+        them, so that the annotation does not name it.
 
     Raises
     ------

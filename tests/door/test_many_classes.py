@@ -42,7 +42,7 @@ TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
 
 def words(codes: np.ndarray) -> np.ndarray:
     """Return names of classes in the order of their codes."""
-    return np.array(["ash", "beech", "cedar", "douglas fir", "elm"])[codes]
+    return np.asarray(np.array(["ash", "beech", "cedar", "douglas fir", "elm"])[codes])
 
 
 def scaled(data: Any, rows: slice) -> Data:
@@ -50,17 +50,22 @@ def scaled(data: Any, rows: slice) -> Data:
     return X / np.maximum(np.abs(X).max(axis=0), 1.0), data.target[rows]
 
 
+def below(k: int, X: np.ndarray, y: np.ndarray) -> Data:
+    return X[y < k], y[y < k]
+
+
 DATA: dict[str, Callable[[], Data]] = {
     "iris": lambda: scaled(load_iris(), slice(None, None, 3)),
     "wine": lambda: scaled(load_wine(), slice(None, None, 3)),
-    "digits": lambda: (lambda X, y: (X[y < 4], y[y < 4]))(*scaled(load_digits(), slice(0, 130))),
+    "digits": lambda: below(4, *scaled(load_digits(), slice(0, 130))),
 }
 
 
 def gram(X: np.ndarray, kernel: Kernel | None) -> np.ndarray:
     if kernel is None:
-        return X @ X.T
-    return np.exp(-kernel.gamma * ((X[:, None] - X) ** 2).sum(axis=2))  # type: ignore[attr-defined]
+        return np.asarray(X @ X.T)
+    distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    return np.asarray(np.exp(-kernel.gamma * distances))  # type: ignore[attr-defined]
 
 
 def optimum(family: str, K: np.ndarray, s: np.ndarray, C: float) -> float:
