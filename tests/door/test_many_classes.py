@@ -27,7 +27,9 @@ from equimargin.problems import make_class_problems, make_coupling_problem, spli
 from equimargin.proofs import Verdict
 from equimargin.selection.along_path import score_votes_along
 from equimargin.selection.grids import votes_by_folds
+from equimargin.selection.validation import VoteAccuracy
 from equimargin.solvers import regularization_path
+from equimargin.solvers.batches.votes import count_votes
 
 Data = tuple[np.ndarray, np.ndarray]
 FEW: dict[str, Any] = {
@@ -172,6 +174,8 @@ def test_class_problems_have_weights_and_exclude_a_class_without_rows() -> None:
     first = problems[0]
     assert first.part == "a vs b"
     assert np.array_equal(first.weights, weights[y < 2])  # type: ignore[attr-defined]
+    assert problems[2].part == "b vs c"
+    assert np.array_equal(problems[2].weights, weights[y > 0])  # type: ignore[attr-defined]
     parts = {problem.part for problem in make_class_problems(X[y > 0], y[y > 0], ("a", "b", "c"))}
     assert parts == {"b vs c", ""}
 
@@ -295,6 +299,22 @@ def test_path_scores_votes_at_all_lambdas_as_scikit_learn() -> None:
     assert scored > 20
     with pytest.raises(ValueError, match="paths must be 3, one for every pair"):
         score_votes_along(paths[:1], X, y, 3)
+
+
+def test_ties_of_votes_are_broken_by_sums_and_change_where_sums_cross() -> None:
+    # 0 beats 1, 1 beats 2 and 2 beats 0; class 1 has the largest sum, then class 2.
+    assert count_votes(np.array([[-1.0, 1.0, -5.0]]), 3).argmax() == 1
+    assert count_votes(np.array([[-1.0, 5.0, -1.0]]), 3).argmax() == 2
+    random = np.random.default_rng(0)
+    n, y = 300, random.integers(0, 3, 300)
+    signs = np.array([[-1.0], [1.0], [-1.0]])
+    ga, gb = (signs * random.uniform(0.1, 1.0, (3, n)) for _ in range(2))
+    lams, scores = VoteAccuracy(y, 3).along(2.0, 1.0, ga.ravel(), gb.ravel())
+    for at in np.flatnonzero(lams[:-1] > lams[1:] + 1e-6)[::5]:
+        share = 2.0 - (lams[at] + lams[at + 1]) / 2
+        g = (1 - share) * ga + share * gb
+        assert scores[at] == pytest.approx((count_votes(g.T, 3).argmax(axis=1) == y).mean())
+    assert len(set(scores)) > 5
 
 
 def test_folds_score_votes_of_held_out_rows_at_one_lambda() -> None:
