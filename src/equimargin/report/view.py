@@ -294,6 +294,8 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
         for kind in ("agree", "undecided", "unfinished")
     }
     against = [family.title for family in families if family.judged.verdict is Verdict.DISAGREE]
+    # A title with a part has a comma of its own.
+    comma = "; " if any(family.judged.part for family in families) else ", "
     # Order of severity: disagree, unfinished, undecided, agree.
     of_all, late, left = f"of {_counted(families)}", titles["unfinished"], titles["undecided"]
     if not families:
@@ -309,7 +311,7 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
         return (
             "disagree",
             f"{len(against)} {of_all} {'disagrees' if len(against) == 1 else 'disagree'}: "
-            f"{'; '.join(against)}.",
+            f"{comma.join(against)}.",
         )
     if late:
         verb = "lacks" if len(late) == 1 else "lack"
@@ -322,7 +324,7 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
         return (
             "undecided",
             f"{len(left)} {of_all} {'is' if len(left) == 1 else 'are'} undecided: "
-            f"{'; '.join(left)}.",
+            f"{comma.join(left)}.",
         )
     return "agree", f"All {_counted(families)} agree."
 
