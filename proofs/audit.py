@@ -14,14 +14,20 @@ is unchanged, and f is the function that the file defines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from math import fsum, inf, nextafter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.field.multiclass import crammer_singer, primal
+from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import (
@@ -31,10 +37,22 @@ from equimargin.formulations.problem.construct import (
 )
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.programs import compile_program
 from equimargin.formulations.rows.listed import Tube
-from equimargin.proofs.foreign_models import Model, of_estimator
+from equimargin.proofs.enclosure import enclosure
+from equimargin.proofs.foreign_machines import (
+    AnyModel,
+    JointModel,
+    Machines,
+    encode_labels,
+    of_classifier,
+)
+from equimargin.proofs.foreign_models import Model
+from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
+LEAST_SECONDS = 0.1
+"""Seconds that the solver of a machine has at least, once the time of all is over."""
 EXCESS_OVER_COST = 1e-9
 """Largest excess of a dual coefficient over its row's cost that counts as rounding.
 
@@ -62,11 +80,13 @@ class Audit:
     ----------
     source : str
         Kind of the model, as text.
-    problem : MarginProblem
-        Problem that it claims to solve.
-    point : Point
+    problem : MarginProblem or ProgramProblem
+        Problem that it claims to solve; a ProgramProblem for that of all classes.
+    C : float
+        Cost of a unit of loss.
+    point : Point or None
         The model's f, b and, if it has them, multipliers: those of the rows, then those of
-        support vectors that equal no row.
+        support vectors that equal no row; None for the problem of all classes.
     objective : Interval
         Interval of the model's objective value.
     optimum : Interval
@@ -82,8 +102,9 @@ class Audit:
     """
 
     source: str
-    problem: MarginProblem
-    point: Point
+    problem: MarginProblem | ProgramProblem
+    C: float
+    point: Point | None
     objective: Interval
     optimum: Interval
     own: Interval
@@ -119,12 +140,58 @@ class Audit:
         vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
-            f"{self.source}, {self.problem.family}, C={self.problem.C:g}: this model is "
+            f"{self.source}, {self.problem.family}, C={self.C:g}: this model is "
             f"proven to be {_range(*self.excess, 4)} "
             f"above the optimum of the problem it claims to solve, which is in "
             f"[{_rounded(self.optimum.lower, 8, ROUND_FLOOR)}, "
             f"{_rounded(self.optimum.upper, 8, ROUND_CEILING)}] (relative: "
             f"{_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MachinesAudit:
+    """Proven statements on a classifier of several classes, machine by machine.
+
+    Attributes
+    ----------
+    source : str
+        Kind of the classifier, as text.
+    machines : dict of str to Audit
+        Audit of every machine, by the names of its classes.
+    """
+
+    source: str
+    machines: dict[str, Audit]
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """Bounds of the sum of all excesses, in units of the objective."""
+        lower, upper = zip(*(audited.excess for audited in self.machines.values()), strict=True)
+        # `fsum` rounds to nearest, so the next float outwards is a bound.
+        return max(nextafter(fsum(lower), -inf), 0.0), nextafter(fsum(upper), inf)
+
+    @property
+    def relative_excess(self) -> tuple[float, float]:
+        """Bounds of the sum of all excesses over the sum of the sizes S of the optima."""
+        size = fsum(audited.optimum.size for audited in self.machines.values())
+        return self.excess[0] / size, self.excess[1] / size
+
+    @property
+    def worst(self) -> str:
+        """Name of the machine with the largest proven bound of its relative excess."""
+        return max(self.machines, key=lambda name: self.machines[name].relative_excess[1])
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {audited}" for name, audited in self.machines.items()]
+        return "\n".join(
+            [
+                *lines,
+                f"{self.source}, all {len(lines)} machines: in total this classifier is proven to "
+                f"be {_range(*self.excess, 4)} above the sum of their optima (relative: "
+                f"{_range(*self.relative_excess, 2)}; the machine with the largest bound, "
+                f"{self.worst}: {_range(*self.machines[self.worst].relative_excess, 2)})",
+            ]
         )
 
 
@@ -138,19 +205,24 @@ def audit(
     tol: float = 1e-9,
     time_limit: float = 60.0,
     nearest_rows: bool = False,
-) -> Audit:
+) -> Audit | Any:
     """Return the proven distance of a model from the optimum of the problem that it claims.
+
+    An SVC or NuSVC of more than two classes has a machine per pair of classes, a
+    LinearSVC one per class against all others; each is audited. With
+    multi_class="crammer_singer" there is one problem.
 
     Parameters
     ----------
-    model : estimator or Model
-        Fitted scikit-learn SVC, SVR or LinearSVC, a pipeline that ends in one, a
-        parameter search whose best estimator is one, or a Model of `foreign_models`.
+    model : estimator or AnyModel
+        Fitted scikit-learn SVC, NuSVC, SVR or LinearSVC, a pipeline that ends in one, a
+        parameter search whose best estimator is one, or a model of `foreign_models` or
+        `foreign_machines`.
     X : array-like of shape (m, d)
         Training features, as passed to the model or its pipeline; the Gram matrix for a
         precomputed kernel.
     y : array-like of shape (m,)
-        Two labels, of which the larger is positive, or targets.
+        Labels, of which the larger of two is positive, or targets.
     C, epsilon : float, optional
         Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
@@ -158,10 +230,16 @@ def audit(
     tol : float, default 1e-09
         Relative tolerance of the solver that brackets the optimum.
     time_limit : float, default 60.0
-        Time limit of that solver, in seconds.
+        Time limit of that solver, in seconds; of all its runs for several machines.
     nearest_rows : bool, default False
         True to replace a rounded support vector of a file by the nearest row of X, as
         in the training. By default f is the function of the vectors in the file.
+
+    Returns
+    -------
+    Audit or MachinesAudit
+        The latter if the model has several machines; few callers have to distinguish
+        them, so that the annotation does not name it.
 
     Raises
     ------
@@ -170,8 +248,28 @@ def audit(
         contradict C or the labels; if support vectors are not rows of X (in a file
         without indices of rows, up to 1e-7 relative); or as the problem's constructor.
     """
-    known = model if isinstance(model, Model) else of_estimator(model)
-    C = _agreed("C", known.claimed.C, C)
+    known = model if isinstance(model, AnyModel) else of_classifier(model)
+    limits = {"tol": tol, "time_limit": time_limit}
+    if isinstance(known, JointModel):
+        return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
+    if isinstance(known, Machines):
+        return _of_machines(known, X, y, C, epsilon, sample_weight, **limits)
+    return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
+
+
+def _of_one(
+    known: Model,
+    X: Any,
+    y: ArrayLike,
+    C: float | None,
+    epsilon: float | None,
+    sample_weight: ArrayLike | None,
+    nearest_rows: bool,
+    tol: float,
+    time_limit: float,
+) -> Audit:
+    """Return the audit of a model of one function."""
+    C = _cost(known, len(np.asarray(y)), C, sample_weight)
     if not np.isfinite(C):
         raise ValueError(
             "C must be finite; a hard-margin model in floating point has no objective value"
@@ -194,7 +292,125 @@ def audit(
     solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
-    return Audit(known.source, problem, point, objective, optimum, proven, known.assumed, vectors)
+    return Audit(
+        known.source, problem, C, point, objective, optimum, proven, known.assumed, vectors
+    )
+
+
+def _cost(model: Model, m: int, C: float | None, sample_weight: ArrayLike | None) -> float:
+    """Return C of the model's problem on m rows.
+
+    That of a NuSVC follows from its coefficients, whose sum is C nu m.
+    """
+    if model.nu is None:
+        return _agreed("C", model.claimed.C, C)
+    if C is not None:
+        raise ValueError("C of a NuSVC follows from its coefficients; leave it out")
+    if sample_weight is not None:
+        raise ValueError(
+            "a NuSVC with sample weights solves no known problem; audit it without weights"
+        )
+    assert model.coefficients is not None
+    return fsum(np.abs(model.coefficients)) / (model.nu * m)
+
+
+def _of_machines(
+    known: Machines,
+    X: Any,
+    y: ArrayLike,
+    C: float | None,
+    epsilon: float | None,
+    sample_weight: ArrayLike | None,
+    tol: float,
+    time_limit: float,
+) -> MachinesAudit:
+    """Return the audit of every machine on its rows; machines share the time that is left."""
+    points, codes = known.features(X), encode_labels(y, known.k)
+    points = points.tocsr() if is_sparse(points) else np.asarray(points, dtype=np.float64)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    until, audits = time.monotonic() + time_limit, {}
+    for number, machine in enumerate(known.machines):
+        model, is_given = machine.model, isinstance(machine.model.claimed.kernel, Precomputed)
+        rows = np.flatnonzero(np.isin(codes, machine.negative + machine.positive))
+        # Rows without weight change nothing, and scikit-learn does not number them.
+        weighed = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+        rows = np.intersect1d(rows, weighed)
+        of_rows = points[np.ix_(rows, rows)] if is_given else points[rows]
+        try:
+            if model.support is not None:
+                model = _within(model, points, rows, weighed)
+            share = max((until - time.monotonic()) / (len(known.machines) - number), LEAST_SECONDS)
+            audits[machine.name] = _of_one(
+                model,
+                of_rows,
+                np.isin(codes[rows], machine.positive).astype(np.float64),
+                C,
+                epsilon,
+                None if weights is None else weights[rows],
+                False,
+                tol,
+                share,
+            )
+        except ValueError as reason:
+            raise ValueError(f"{machine.name}: {reason}") from None
+    return MachinesAudit(known.source, audits)
+
+
+def _within(
+    model: Model, points: Any, rows: NDArray[np.int64], weighed: NDArray[np.int64]
+) -> Model:
+    """Return a machine whose support vectors are numbered within its rows."""
+    assert model.support is not None
+    support = _numbered(model, model.support, points, weighed)
+    if not np.isin(support, rows).all():
+        raise ValueError(
+            "the labels are contradicted: a support vector is a row of another class, or has no "
+            "weight"
+        )
+    return replace(model, support=np.searchsorted(rows, support))
+
+
+def _of_joint(
+    known: JointModel,
+    X: Any,
+    y: ArrayLike,
+    C: float | None,
+    epsilon: float | None,
+    sample_weight: ArrayLike | None,
+    seconds: float,
+) -> Audit:
+    """Return the audit of the weights of all classes of one problem, in rational numbers."""
+    C = _agreed("C", known.C, C)
+    if epsilon is not None or sample_weight is not None:
+        raise ValueError("crammer_singer has neither an epsilon nor sample weights; leave them out")
+    points, codes = known.features(X), encode_labels(y, len(known.W))
+    if points.shape[1] != known.W.shape[1]:
+        constant = known.constant is not None
+        raise ValueError(
+            f"the model has {known.W.shape[1] - constant} features and the data "
+            f"{points.shape[1] - constant}"
+        )
+    data = {"X": points, "y": codes.astype(np.float64), "C": C}
+    problem = crammer_singer(data)
+    # The floats of X are read as they are, as those of W.
+    proven = enclosure(compile_program(primal(data)), seconds=seconds)
+    value, scale = _joint_value(known.W, points, codes, C), C * len(codes)
+    optimum = Interval(below(proven.lower), above(proven.upper), scale)
+    objective = Interval(below(value), above(value), scale)
+    own = Interval(-inf, objective.upper, scale)
+    return Audit(known.source, problem, C, None, objective, optimum, own)
+
+
+def _joint_value(W: Array, X: Array, codes: NDArray[np.int64], C: float) -> Fraction:
+    """Return 1/2 |W|^2 + C sum_i max_r ([r != y_i] + w_r.x_i - w_{y_i}.x_i), exactly."""
+    weights = [[Fraction(v) for v in row] for row in W.tolist()]
+    loss = Fraction(0)
+    for x, own in zip(X.tolist(), codes.tolist(), strict=True):
+        point = [(at, Fraction(v)) for at, v in enumerate(x) if v != 0]
+        scores = [sum(row[at] * v for at, v in point) + (r != own) for r, row in enumerate(weights)]
+        loss += max(scores) - scores[own]
+    norm2 = sum((v * v for row in weights for v in row), Fraction(0))
+    return norm2 / 2 + Fraction(C) * loss
 
 
 def _range(least: float, most: float, digits: int) -> str:
@@ -274,7 +490,7 @@ def _expansion(
     assert model.coefficients is not None
     n = len(model.coefficients)
     if model.support is not None:
-        support, vectors = _numbered(model, model.support, problem, weighed), None
+        support, vectors = _numbered(model, model.support, problem.X, weighed), None
     else:
         vectors = _as_wide_as(problem, model.vectors)
         support = _matched(model, vectors, problem)
@@ -355,32 +571,31 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
 
 
 def _numbered(
-    model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]
+    model: Model, support: NDArray[np.int64], X: Any, weighed: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the indices of the support vectors in the data.
 
     scikit-learn counts only rows of positive sample weight.
     """
-    outside = support[(support < 0) | (support >= problem.m)]
+    m = X.shape[0]
+    outside = support[(support < 0) | (support >= m)]
     if len(outside):
         raise ValueError(
-            f"a support vector is row {int(outside[0])} of the data, which have {problem.m} rows"
+            f"a support vector is row {int(outside[0])} of the data, which have {m} rows"
         )
     if model.vectors is None:
-        if len(weighed) < problem.m:
+        if len(weighed) < m:
             raise ValueError(
                 "the rows of the support vectors are unknown if a sample weight is 0; leave those "
                 "rows out of the data"
             )
         return support
     vectors = _dense(model.vectors)
-    if vectors.shape[1] != problem.X.shape[1]:
-        raise ValueError(
-            f"the model has {vectors.shape[1]} features and the data {problem.X.shape[1]}"
-        )
-    for rows in (weighed, np.arange(problem.m)):
+    if vectors.shape[1] != X.shape[1]:
+        raise ValueError(f"the model has {vectors.shape[1]} features and the data {X.shape[1]}")
+    for rows in (weighed, np.arange(m)):
         if support.max(initial=-1) < len(rows) and np.array_equal(
-            _dense(problem.X[rows[support]]), vectors
+            _dense(X[rows[support]]), vectors
         ):
             return rows[support]
     raise ValueError(

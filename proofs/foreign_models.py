@@ -136,6 +136,8 @@ class Model:
         if there are none.
     steps : fitted transformer or None
         Transformation of the features before the model in a pipeline; None without one.
+    nu : float or None
+        Parameter of a NuSVC, which determines C with the coefficients; None for others.
     """
 
     source: str
@@ -147,6 +149,7 @@ class Model:
     vectors: Any = None
     assumed: str = ""
     steps: Any = None
+    nu: float | None = None
 
     def features(self, X: Any) -> Any:
         """Return the features that the pipeline passes to the model.
@@ -166,14 +169,27 @@ class Model:
         ValueError
             If a step rejects the features.
         """
-        if self.steps is None:
-            return X
-        try:
-            return self.steps.transform(X)
-        except (ValueError, TypeError, KeyError, AttributeError) as reason:
-            raise ValueError(
-                f"the pipeline's steps before its last one reject these features: {reason}"
-            ) from None
+        return transformed(self.steps, X)
+
+
+def transformed(steps: Any, X: Any) -> Any:
+    """Return the features after the steps of a pipeline; errors as in `Model.features`.
+
+    Parameters
+    ----------
+    steps : fitted transformer or None
+        Steps before the last; None if there are none.
+    X : array-like or DataFrame
+        Features as passed to the pipeline.
+    """
+    if steps is None:
+        return X
+    try:
+        return steps.transform(X)
+    except (ValueError, TypeError, KeyError, AttributeError) as reason:
+        raise ValueError(
+            f"the pipeline's steps before its last one reject these features: {reason}"
+        ) from None
 
 
 def stated(
@@ -222,7 +238,7 @@ def stated(
 
 
 def of_estimator(estimator: Any) -> Model:
-    """Convert a fitted scikit-learn SVC, SVR or LinearSVC to a Model.
+    """Convert a fitted scikit-learn SVC, NuSVC, SVR or LinearSVC of two classes to a Model.
 
     A pipeline that ends in one is converted too, and a parameter search whose best
     estimator is one.
@@ -238,67 +254,115 @@ def of_estimator(estimator: Any) -> Model:
         If the estimator is of another kind or not fitted, or has more than two classes
         or a kernel that is not positive semidefinite.
     """
-    kind = type(estimator).__name__
-    if hasattr(estimator, "best_estimator_"):
-        return of_estimator(estimator.best_estimator_)
-    if kind == "Pipeline":
-        last = of_estimator(estimator.steps[-1][1])
-        return replace(
-            last,
-            source=f"{last.source} at the end of a pipeline",
-            steps=estimator[:-1] if len(estimator.steps) > 1 else None,
-        )
-    # Imported here: files are read without scikit-learn.
-    from sklearn.svm import SVC, SVR, LinearSVC
+    last, steps, at_end = unwrapped(estimator)
+    model = _of_last(last)
+    return replace(model, source=f"{model.source}{at_end}", steps=steps)
 
-    if kind not in ("SVC", "SVR", "LinearSVC") or not isinstance(estimator, SVC | SVR | LinearSVC):
+
+def unwrapped(estimator: Any) -> tuple[Any, Any, str]:
+    """Return the last step of a pipeline or of a search's result, and the steps before it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
+
+    Returns
+    -------
+    last : estimator
+        Last step.
+    steps : fitted transformer or None
+        Steps before it.
+    at_end : str
+        Text that says so; empty without a pipeline.
+    """
+    if hasattr(estimator, "best_estimator_"):
+        return unwrapped(estimator.best_estimator_)
+    if type(estimator).__name__ == "Pipeline":
+        steps = estimator[:-1] if len(estimator.steps) > 1 else None
+        return estimator.steps[-1][1], steps, " at the end of a pipeline"
+    return estimator, None, ""
+
+
+def _of_last(estimator: Any) -> Model:
+    """Convert an estimator that is no pipeline."""
+    kind = type(estimator).__name__
+    # Imported here: files are read without scikit-learn.
+    from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
+
+    kinds = ("SVC", "NuSVC", "SVR", "LinearSVC")
+    if kind not in kinds or not isinstance(estimator, SVC | NuSVC | SVR | LinearSVC):
         home = type(estimator).__module__.partition(".")[0]
         own = (
             ""
             if home in ("sklearn", "builtins")
             else f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
         )
-        raise ValueError(f"scikit-learn's SVC, SVR and LinearSVC can be audited, not {kind}{own}")
+        raise ValueError(
+            f"scikit-learn's SVC, NuSVC, SVR and LinearSVC can be audited, not {kind}{own}"
+        )
     if not hasattr(estimator, "intercept_"):
         raise ValueError(f"the {kind} is not fitted")
     values = {"kind": kind, "intercept": estimator.intercept_, "C": estimator.C}
-    classes = getattr(estimator, "classes_", None)
-    if classes is not None and len(classes) != 2:
-        raise ValueError(
-            f"the model has {len(classes)} classes; audit one pair of classes at a time"
-        )
+    if kind == "NuSVC":
+        values = {"kind": "SVC", "intercept": estimator.intercept_}
     if kind != "SVR":
-        values["class_weight"] = _class_weight(estimator, classes)
+        values["class_weight"] = class_weights(estimator)
     if kind == "LinearSVC":
         if getattr(estimator, "multi_class", None) == "crammer_singer":
             raise ValueError(
                 "LinearSVC with multi_class='crammer_singer' solves another problem, of two "
                 "classes too, with a w for each"
             )
-        if estimator.penalty != "l2":
-            raise ValueError(
-                "LinearSVC with penalty='l1' solves another problem, with a 1-norm of w"
-            )
+        refuse_one_norm(estimator)
         names = ("loss", "fit_intercept", "intercept_scaling")
         return of_values(
             values | {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names}
         )
+    values |= kernel_values(estimator)
+    values |= {"dual_coef": dense(estimator.dual_coef_), "support": estimator.support_}
+    if estimator.kernel != "precomputed":
+        values["support_vectors"] = estimator.support_vectors_
+    model = of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
+    return replace(model, source=kind, nu=read_nu(estimator))
+
+
+def refuse_one_norm(estimator: Any) -> None:
+    """Raise a ValueError for a LinearSVC whose penalty is the 1-norm of w.
+
+    Parameters
+    ----------
+    estimator : LinearSVC
+        Fitted estimator.
+    """
+    if estimator.penalty != "l2":
+        raise ValueError("LinearSVC with penalty='l1' solves another problem, with a 1-norm of w")
+
+
+def kernel_values(estimator: Any) -> dict[str, Any]:
+    """Return the kernel of a fitted SVC, NuSVC or SVR under scikit-learn's names.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is a function.
+    """
     if callable(estimator.kernel):
         raise ValueError(
             "a kernel that is a function cannot be audited; pass the Gram matrix, "
             "kernel='precomputed'"
         )
-    values |= {
+    return {
         "kernel": estimator.kernel,
         "gamma": estimator._gamma,
         "degree": estimator.degree,
         "coef0": estimator.coef0,
     }
-    coefficients = estimator.dual_coef_
-    values |= {"dual_coef": dense(coefficients), "support": estimator.support_}
-    if estimator.kernel != "precomputed":
-        values["support_vectors"] = estimator.support_vectors_
-    return of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
 
 
 def of_values(values: Mapping[str, Any]) -> Model:
@@ -519,24 +583,45 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
     return polynomial(_integer(parameters, "degree"), gamma, _number(parameters, "coef0"))
 
 
-def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
-    """Return scikit-learn's factors of C for the two classes.
+def read_nu(estimator: Any) -> float | None:
+    """Return the parameter nu of a NuSVC; None for other estimators.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
+    """
+    return float(estimator.nu) if type(estimator).__name__ == "NuSVC" else None
+
+
+def class_weights(estimator: Any) -> tuple[float, ...]:
+    """Return scikit-learn's factors of C for the classes.
 
     A fitted SVC stores them; a LinearSVC only has the parameter, which may be a mapping.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+
+    Raises
+    ------
+    ValueError
+        If they are not stored, or the classifier is a NuSVC, which has no C.
     """
-    if hasattr(estimator, "class_weight_"):
-        return float(estimator.class_weight_[0]), float(estimator.class_weight_[1])
     given = estimator.class_weight
+    if read_nu(estimator) is not None and given is not None:
+        raise ValueError(
+            "class_weight of a NuSVC changes no known problem; fit it without class weights"
+        )
+    if hasattr(estimator, "class_weight_"):
+        return tuple(map(float, estimator.class_weight_))
     if isinstance(given, str):
         raise ValueError(
             "class_weight='balanced' of a LinearSVC is not stored in the model; give its two "
             "weights as a mapping"
         )
-    return (
-        (1.0, 1.0)
-        if given is None
-        else (float(given.get(classes[0], 1.0)), float(given.get(classes[1], 1.0)))
-    )
+    return tuple(float((given or {}).get(label, 1.0)) for label in estimator.classes_)
 
 
 def _required(values: Mapping[str, Any], name: str) -> Any:

@@ -9,7 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from equimargin.proofs.foreign_models import Model, of_estimator, read
+from equimargin.proofs.foreign_machines import AnyModel, of_classifier
+from equimargin.proofs.foreign_models import read
 
 SUFFIXES = (".joblib", ".pkl", ".pickle")
 """Suffixes of joblib and pickle files."""
@@ -20,7 +21,7 @@ A compressed pickle is recognised by its name alone.
 """
 
 
-def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
+def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> AnyModel:
     """Read a model file of any kind; if trusted also one of joblib or pickle.
 
     `foreign_models.read` lists the other kinds.
@@ -53,7 +54,7 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
             "the coefficients in an NPZ or JSON file need no trust"
         )
     try:
-        return of_estimator(_unpickled(file))
+        return of_classifier(_unpickled(file))
     except ValueError as reason:
         raise ValueError(f"{file.name}: {reason}") from None
 

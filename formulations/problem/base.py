@@ -37,7 +37,16 @@ Kind = Literal["linear", "quadratic", "conic"]
 
 
 class AnyProblem(ABC):
-    """Interface of all problems, canonical and user-defined."""
+    """Interface of all problems, canonical and user-defined.
+
+    Attributes
+    ----------
+    part : str
+        Part of the data that the problem concerns, such as the names of two classes;
+        empty if it concerns all.
+    """
+
+    part: str = ""
 
     @property
     @abstractmethod
@@ -129,6 +138,8 @@ class CanonicalProblem(AnyProblem):
     feature_names : tuple of str of length d, or None
         Column names of X, if X was a table. f is then evaluated only at tables with
         these columns.
+    part : str
+        As in `AnyProblem`.
     """
 
     X: Features
@@ -137,6 +148,7 @@ class CanonicalProblem(AnyProblem):
     C: float = 1.0
     shift: float | None = field(default=0.0, kw_only=True)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    part: str = field(default="", kw_only=True)
 
     @property
     @abstractmethod

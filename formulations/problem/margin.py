@@ -90,6 +90,8 @@ class MarginProblem(CanonicalProblem):
         As in `CanonicalProblem`.
     feature_names : tuple of str of length d, or None
         As in `CanonicalProblem`.
+    part : str
+        As in `AnyProblem`.
 
     References
     ----------

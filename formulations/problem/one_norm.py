@@ -56,6 +56,8 @@ class OneNormProblem(CanonicalProblem):
         As in `CanonicalProblem`.
     feature_names : tuple of str of length d, or None
         As in `CanonicalProblem`.
+    part : str
+        As in `AnyProblem`.
 
     References
     ----------

@@ -182,6 +182,13 @@ class FamilyVerdict:
     """Properties that all optima share; None if not computed or not proven."""
     shortages: frozenset[Shortage] = frozenset()
     """Shortages that keep it undecided, for the advice."""
+    part: str = ""
+    """Part of the data that the problem concerns, such as two classes; empty if all."""
+
+    @property
+    def title(self) -> str:
+        """Id of the family, and the part of the data."""
+        return f"{self.id}, {self.part}" if self.part else self.id
 
     @property
     def unbounded(self) -> bool:

@@ -5,7 +5,6 @@ All binary problems are parts of one problem of all points, which is validated o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, Unpack
 
@@ -15,9 +14,8 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.problem.choices import LOSSES, Bias, LossName
+from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import classification
-from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import RunOptions, Solution
 
@@ -85,23 +83,7 @@ def one_vs_one(
         X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight
     )
     problems = (
-        _between(problem_of_all, labels == first, labels == second)
+        restrict_to_pair(problem_of_all, labels == second, labels == first)
         for first, second in combinations(classes, 2)
     )
     return [solve(problem, solver, **limits) for problem in problems]
-
-
-def _between(whole: MarginProblem, positive: Any, negative: Any) -> MarginProblem:
-    """Return the problem of two disjoint sets of points, given as (m,) booleans.
-
-    A principal submatrix of K is positive semidefinite if K is.
-    """
-    points = np.flatnonzero(positive | negative)
-    X = whole.X[np.ix_(points, points)] if whole.kernel.given else whole.X[points]
-    weights = None if whole.weights is None else whole.weights[points]
-    rows = Signed(np.where(positive[points], 1.0, -1.0))
-    names = whole.feature_names
-    # The columns of a given matrix are the points.
-    if names is not None and whole.kernel.given:
-        names = tuple(names[point] for point in points)
-    return replace(whole, X=X, rows=rows, weights=weights, feature_names=names)

@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
@@ -486,7 +486,8 @@ def fitted_at(C: float | None) -> Model:
             lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y),
             r"not SVC of thundersvm; save its coefficients",
         ),
-        (lambda: audit(NuSVC(), X, Y), r"SVC, SVR and LinearSVC can be audited, not NuSVC"),
+        (lambda: audit(NuSVC(), X, Y), r"the NuSVC is not fitted"),
+        (lambda: audit(NuSVR(), X, Y), r"SVC, NuSVC, SVR and LinearSVC can be audited, not NuSVR"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
         (

@@ -89,6 +89,7 @@ class FamilyProgress:
             doubt=bounds.doubt,
             has_features=problem.has_features,
             stable=same,
+            part=problem.part,
         )
 
     def enter(self, place: int, found: Evidence, patient: bool) -> None:

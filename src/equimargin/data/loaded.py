@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.words import DataError, format_label, is_finite
+from equimargin.data.words import DataError, format_label, is_finite, listed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -93,8 +93,9 @@ class Data:
     X : ndarray or csr_array of shape (m, d)
         Features; CSR if a svmlight file fills less than a tenth of its cells.
     y : ndarray of shape (m,)
-        Targets: -1 and +1 for classification, any number for regression, relevance
-        (higher is better) for ranking, 0, ..., L - 1 for ordinal.
+        Targets: -1 and +1 for classification, 0, ..., k - 1 if it has k > 2 classes,
+        any number for regression, relevance (higher is better) for ranking, 0, ...,
+        L - 1 for ordinal.
     qid : ndarray of shape (m,) or None
         Query of each row; None without queries, when a ranking is one query.
     task : str
@@ -105,8 +106,9 @@ class Data:
     first : int, optional
         Index of the first feature of a svmlight file; None for other formats.
     classes : tuple of (float or str), optional
-        The two labels encoded as -1 and +1 in a classification; those encoded as 0,
-        ..., L - 1 in an ordinal regression.
+        The two labels encoded as -1 and +1 in a classification, or the more labels
+        encoded as 0, ..., k - 1; those encoded as 0, ..., L - 1 in an ordinal
+        regression.
     weight : ndarray of shape (m,), optional
         Factors of the cost of each row, at least 0; None if all are 1.
     pairs : ndarray of shape (p, 2), optional
@@ -175,6 +177,11 @@ class Data:
             if self.task == "ranking"
             else {"sample_weight": self.weight}
         )
+
+    @property
+    def has_many_classes(self) -> bool:
+        """True for a classification into three classes or more."""
+        return self.task == "classification" and self.classes is not None and len(self.classes) > 2
 
     def __repr__(self) -> str:
         return f"<Data {self.describe()}>"
@@ -250,6 +257,8 @@ class Data:
             values = f"{self.y.min():g} to {self.y.max():g}"
         elif self.task == "ordinal":
             values = " < ".join(map(format_label, self.classes))
+        elif len(self.classes) > 2:
+            values = f"{len(self.classes)} classes: {listed(self.classes, format_label)}"
         elif self.classes == (-1.0, 1.0):
             values = "-1, +1"
         else:
@@ -302,9 +311,9 @@ class Data:
         Returns
         -------
         Data
-            Data of n rows, sampled without replacement. Classification keeps a row of
-            each class from n = 2 on. Ranking takes whole queries in shuffled order and
-            truncates the last one, at random, to reach n.
+            Data of n rows, sampled without replacement. Classification into k classes
+            keeps a row of each class from n = k on. Ranking takes whole queries in
+            shuffled order and truncates the last one, at random, to reach n.
 
         Raises
         ------
@@ -330,7 +339,7 @@ class Data:
             order = order[np.argsort(place[order], kind="stable")]
         rows = order[:n]
         if self.task == "classification" and n > 1:
-            rows = _both_classes(self.y, order, n)
+            rows = _of_all_classes(self.y, order, n)
         rows = np.sort(rows)
         qid = None if self.qid is None else self.qid[rows]
         weight = None if self.weight is None else self.weight[rows]
@@ -355,12 +364,10 @@ def _divisor(scale: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(scale > 0, scale, 1.0)
 
 
-def _both_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    rows = order[:n].copy()
-    other = order[y[order] != y[rows[0]]]
-    if other.size and np.all(y[rows] == y[rows[0]]):
-        rows[-1] = other[0]
-    return rows
+def _of_all_classes(y: NDArray[np.float64], order: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """Return the first row of every class, then the first others, n rows in all."""
+    first = np.sort(np.unique(y[order], return_index=True)[1])
+    return np.concatenate([order[first], np.delete(order, first)])[:n]
 
 
 def _counted(number: int, one: str, many: str | None = None) -> str:

@@ -316,15 +316,19 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
     best = request.best if like is None else like.origin.best
     if task == "classification":
         known = None if like is None else like.classes
-        if known is None and len(levels) != 2:
-            raise DataError(f"{where}: {_class_count(levels)}")
+        if known is None and len(levels) < 2:
+            raise DataError(
+                f"{where}: the target has one class ({listed(levels.tolist())}), and one class "
+                f"cannot be classified; supply rows of two classes or more"
+            )
         classes = known or tuple(levels.tolist())
         if not set(levels.tolist()) <= set(classes):
             raise DataError(
                 f"{where}: the classes are {listed(levels.tolist())} and not "
                 f"{listed(classes)}; supply rows of these alone"
             )
-        y = np.where(y == classes[1], 1.0, -1.0)
+        y = _places(where, y, classes)
+        y = 2 * y - 1 if len(classes) == 2 else y
     elif task == "ordinal":
         classes = _levels(where, levels, request.levels) if like is None else like.classes
         y = _places(where, y, classes or ())
@@ -361,13 +365,13 @@ def _inferred_task(where: str, table: Table) -> str:
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
     """Return the data with a question or notice on an ambiguous target."""
-    levels, lowest = (
+    classes, levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
-        for name, value in (("task", "ordinal"), ("best", "lowest"))
+        for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
     )
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
-        origin = replace(origin, question=open_question(y, levels))
+        origin = replace(origin, question=open_question(y, classes, levels))
     elif (
         data.task == "ranking"
         and origin.best is None
@@ -490,20 +494,3 @@ def _features_like(where: str, X: Any, columns: tuple[str, ...] | None, like: Da
             f"{listed(like.columns)}; supply the same"
         )
     return X[:, [columns.index(name) for name in like.columns]]
-
-
-def _class_count(levels: NDArray[Any]) -> str:
-    values = listed(levels.tolist())
-    if len(levels) == 1:
-        return (
-            f"the target has one class ({values}), and one class cannot be classified; supply "
-            f"rows of two classes"
-        )
-    remedy = (
-        "keep two of them"
-        if levels.dtype.kind == "U"
-        else 'keep two of them or use the task "regression", "ranking" or "ordinal"'
-    )
-    return (
-        f"the target has {len(levels)} classes ({values}), and classification takes two; {remedy}"
-    )

@@ -95,15 +95,16 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
     return "classification" if len(values) == 2 or values.dtype.kind in "US" else "regression"
 
 
-def open_question(y: NDArray[Any], levels: str) -> str:
+def open_question(y: NDArray[Any], classes: str, levels: str) -> str:
     """Return the question whether a few whole numbers are classes; empty for other targets.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
         Target without queries and without a named task.
-    levels : str
-        Option that declares the numbers to be levels of an ordinal regression.
+    classes, levels : str
+        Options that declare the numbers to be classes, or levels of an ordinal
+        regression.
 
     Returns
     -------
@@ -112,12 +113,25 @@ def open_question(y: NDArray[Any], levels: str) -> str:
     """
     values = np.unique(y)
     if (
-        not 2 < len(values) <= min(MAX_LEVELS, len(y) - 1)
+        not len(values) > 2
+        or not may_be_classes(len(values), len(y))
         or values.dtype.kind not in "iufO"
         or (values % 1 != 0).any()
     ):
         return ""
     return (
-        f"{len(values)} distinct whole numbers: classes (keep two of them), levels ({levels}) "
-        f"or numbers?"
+        f"{len(values)} distinct whole numbers: classes ({classes}), levels ({levels}) or numbers?"
     )
+
+
+def may_be_classes(k: int, m: int) -> bool:
+    """Return True if k distinct values in m rows may be classes without a named task.
+
+    Parameters
+    ----------
+    k : int
+        Number of distinct values.
+    m : int
+        Number of rows.
+    """
+    return k == 2 or k <= min(MAX_LEVELS, m - 1)

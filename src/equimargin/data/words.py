@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 MISSING: Final = ("", "?", "na", "n/a", "nan", "null", "none", "-", ".")
 """Default entries that denote a missing value in any column, in lower case."""
@@ -160,20 +160,22 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:36]}...{text[-1]}"
 
 
-def listed(values: Sequence[object]) -> str:
+def listed(values: Sequence[Any], form: Callable[[Any], str] = shown) -> str:
     """List the first twelve values, and the number of further ones.
 
     Parameters
     ----------
     values : sequence of object
         Values of any type.
+    form : callable, optional
+        Format of a value; by default that of messages.
 
     Returns
     -------
     str
         Text separated by commas.
     """
-    text = ", ".join(shown(value) for value in values[:12])
+    text = ", ".join(form(value) for value in values[:12])
     return text if len(values) <= 12 else f"{text} and {len(values) - 12} more"
 
 

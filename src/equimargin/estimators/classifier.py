@@ -21,6 +21,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
 from equimargin.solvers import Solution, one_vs_one
+from equimargin.solvers.batches.votes import count_votes
 from equimargin.solvers.probability.coupling import wlw
 from equimargin.solvers.probability.held_out import held_out_values
 from equimargin.solvers.probability.sigmoid import platt
@@ -54,7 +55,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
             increases with its decision values and breaks ties.
         """
         f = self._evaluated(X)
-        return f[:, 0] if len(self.classes_) == 2 else self._votes(f)
+        return f[:, 0] if len(self.classes_) == 2 else count_votes(f, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every point.
@@ -77,15 +78,6 @@ class Classifier(ClassifierMixin, MarginEstimator):
     def _pairs(self) -> list[tuple[int, int]]:
         """Pairs of classes, in the order of the problems."""
         return list(combinations(range(len(self.classes_)), 2))
-
-    def _votes(self, f: Array) -> Array:
-        votes, sums = np.zeros((len(f), len(self.classes_))), np.zeros((len(f), len(self.classes_)))
-        for (first, second), values in zip(self._pairs, f.T, strict=True):
-            votes[:, first] += values < 0
-            votes[:, second] += values >= 0
-            sums[:, first] -= values
-            sums[:, second] += values
-        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @property
     def dual_(self) -> Any:
@@ -289,15 +281,35 @@ class MarginClassifier(Classifier, CostEstimator):
         ----------
         Platt (2000); Wu, Lin and Weng (2004), second method.
         """
+        r = self.pairwise_proba(X)
+        return r[:, [0, 1], [1, 0]] if len(self.classes_) == 2 else wlw(r)
+
+    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
+    def pairwise_proba(self, X: Any) -> Array:
+        """Return the probability of every class against every other, if `probability` is true.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, k, k)
+            r_ij, the probability of class i if only i and j are possible; 1/2 on the
+            diagonal.
+
+        References
+        ----------
+        Platt (2000).
+        """
         f = self._evaluated(X)
         A, B = self.calibration_.T
         second = expit(-(A * f + B))
         r = np.full((len(f), len(self.classes_), len(self.classes_)), 0.5)
         for (i, j), p in zip(self._pairs, second.T, strict=True):
             r[:, j, i], r[:, i, j] = p, 1 - p
-        return (
-            np.column_stack([1 - second[:, 0], second[:, 0]]) if len(self.classes_) == 2 else wlw(r)
-        )
+        return r
 
     @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:

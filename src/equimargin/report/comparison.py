@@ -19,7 +19,7 @@ from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
-from equimargin.report.page import Style, block, closing, name_columns
+from equimargin.report.page import Style, closing, group_block, name_columns, votes_in_words
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import (
     SCHEMA_VERSION,
@@ -31,6 +31,7 @@ from equimargin.report.records import (
     versions,
 )
 from equimargin.report.view import ComparisonView, comparison_view
+from equimargin.report.votes import voted_right
 from equimargin.report.words import PAGE_COLUMNS
 
 
@@ -80,6 +81,19 @@ class Comparison:
             self.families, self.planned, self.left_out, self.seconds, self.interrupted
         )
 
+    @cached_property
+    def votes(self) -> dict[str, tuple[int, int]]:
+        """Points that the pairs of classes vote into their class, and all, by family.
+
+        A family is included once all its pairs agree.
+        """
+        parts: dict[str, list[tuple[AnyProblem, FamilyVerdict]]] = {}
+        for problem, family in zip(self.problems, self.families, strict=True):
+            if family.part:
+                parts.setdefault(family.id, []).append((problem, family))
+        counts = {id: voted_right(*zip(*pairs, strict=True)) for id, pairs in parts.items()}
+        return {id: count for id, count in counts.items() if count is not None}
+
     @property
     def exit_code(self) -> int:
         """Exit status: 0 all families agree; 1 one disagrees; 3 nothing solved; 4 one undecided."""
@@ -112,15 +126,16 @@ class Comparison:
             "left_out": list(self.left_out),
             "answers": self.answers,
             "families": [summary(family) for family in self.families],
+            "votes": {id: list(count) for id, count in self.votes.items()},
             "agree": self.agree,
         }
 
     def certify(self, folder: str | os.PathLike[str]) -> dict[str, Path | str]:
         """Write a certificate FAMILY.json for every family from the best points of its answers.
 
-        The second problem of a family gets FAMILY-2.json. The certificate of a
-        user-defined or ordinal family concerns its first formulation as a program, and
-        does not depend on the answers.
+        The second problem of a family gets FAMILY-2.json, and so on, also those of pairs
+        of classes, in their order. The certificate of a user-defined or ordinal family
+        concerns its first formulation as a program, and does not depend on the answers.
 
         Parameters
         ----------
@@ -173,7 +188,12 @@ class Comparison:
             Shell command that repeats the comparison; empty if it was run from Python.
         """
         return comparison_page(
-            self.view, self.data, self.settings, {"equimargin": __version__} | versions(), command
+            self.view,
+            self.data,
+            self.settings,
+            {"equimargin": __version__} | versions(),
+            command,
+            votes_in_words(self.votes),
         )
 
     def __str__(self) -> str:
@@ -181,6 +201,9 @@ class Comparison:
 
     def page(self, width: int = PAGE_COLUMNS, ascii: bool = False) -> list[str]:
         """Return the lines of the report: a block per family, then skips and a legend of marks.
+
+        The block of a family with a problem for every pair of classes has a line for
+        each of them.
 
         Parameters
         ----------
@@ -191,8 +214,8 @@ class Comparison:
         """
         style = Style(width, ascii, name_columns(self.families))
         return [
-            line for family in self.view.families for line in (*block(family, style), "")
-        ] + closing(self.view, style)
+            line for group in self.view.groups for line in (*group_block(group, style), "")
+        ] + closing(self.view, style, self.votes)
 
 
 def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:

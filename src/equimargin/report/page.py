@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
@@ -18,6 +18,8 @@ NAME_COLUMNS = 15
 """Minimum width of the name of a family in the head of its block, in columns."""
 NARROWEST_SOURCE = 10
 """Minimum width of the sources of formulations, in columns; narrower ones are omitted."""
+SEVERITY = ("disagree", "unfinished", "undecided", "agree")
+"""Verdicts as words; the first that a problem of a family has is that of the family."""
 STYLES = {
     Agreement.DISAGREES: "red",
     Agreement.FAILED: "yellow",
@@ -90,7 +92,9 @@ def name_columns(families: Iterable[FamilyVerdict]) -> int:
     int
         Number of columns, at least NAME_COLUMNS.
     """
-    return max([NAME_COLUMNS, *(len(family.id) + 2 for family in families)])
+    return max(
+        [NAME_COLUMNS, *(len(INDENT * " " * bool(f.part) + (f.part or f.id)) + 2 for f in families)]
+    )
 
 
 def block(family: FamilyView, style: Style) -> list[str]:
@@ -108,7 +112,7 @@ def block(family: FamilyView, style: Style) -> list[str]:
     list of str
         Lines.
     """
-    lines = _head(family, style)
+    lines = _head(family.title, family.optimum, family.standing, style)
     if family.missing and not any(answer.was_run for answer in family.answers):
         return lines
     lines += style.wrapped(
@@ -118,8 +122,40 @@ def block(family: FamilyView, style: Style) -> list[str]:
     return lines + [line for sentence in family.remarks for line in style.wrapped(sentence, INDENT)]
 
 
-def closing(view: ComparisonView, style: Style) -> list[str]:
-    """Return the last lines: counts, interpretation of floats, skips, documents, marks.
+def group_block(group: Sequence[FamilyView], style: Style) -> list[str]:
+    """Return the lines of a family: those of `block`, or a verdict for every part of the data.
+
+    Parameters
+    ----------
+    group : sequence of FamilyView
+        Views of the problems of a family.
+    style : Style
+        Layout of the lines.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
+    if len(group) == 1:
+        return block(group[0], style)
+    kinds = [family.kind for family in group]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    worst = min(kinds, key=SEVERITY.index)
+    standing = worst.upper()
+    if worst == "unfinished":
+        late = next(family.standing for family in group if family.missing)
+        standing = f"{sum(family.missing for family in group)} {late.partition(' ')[2]}"
+    lines = [_with_end(f"{group[0].id}: {len(group)} pairs of classes: {counts}", standing, style)]
+    for family in group:
+        optimum = family.optimum.partition(" (")[0]
+        lines += _head(f"{' ' * INDENT}{family.judged.part}", optimum, family.standing, style)
+        lines += [line for text in family.remarks for line in style.wrapped(text, 2 * INDENT)]
+    return lines
+
+
+def closing(view: ComparisonView, style: Style, votes: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Return the last lines: counts, votes, interpretation of floats, skips, documents, marks.
 
     Parameters
     ----------
@@ -127,6 +163,8 @@ def closing(view: ComparisonView, style: Style) -> list[str]:
         View of the comparison.
     style : Style
         Layout of the lines.
+    votes : mapping of str to tuple of int
+        Points that the pairs of classes vote into their class, and all, by family.
 
     Returns
     -------
@@ -137,12 +175,25 @@ def closing(view: ComparisonView, style: Style) -> list[str]:
     marks = "  ".join(f"{style.mark(agreement)}{NO_BREAK}{agreement}" for agreement in Agreement)
     sentences = [
         f"{view.counts}   {view.progress}",
+        votes_in_words(votes),
         *view.readings,
         f"skipped: {'; '.join(view.skips)}" if view.skips else "",
         f"{letters}: documents with these equations, named by --explain" if letters else "",
         f"{marks}   --explain, --wide",
     ]
     return [line for sentence in sentences for line in style.wrapped(sentence)]
+
+
+def votes_in_words(votes: Mapping[str, tuple[int, int]]) -> str:
+    """Return a sentence on the votes of the pairs of classes; empty without any.
+
+    Parameters
+    ----------
+    votes : mapping of str to tuple of int
+        As in `closing`.
+    """
+    counts = (f"{id} {right:,} of {m:,}" for id, (right, m) in votes.items())
+    return f"Rows in their class by votes of the pairs: {', '.join(counts)}." if votes else ""
 
 
 def wide_table(family: FamilyView) -> Any:
@@ -160,7 +211,7 @@ def wide_table(family: FamilyView) -> Any:
     """
     from rich.table import Table
 
-    table = Table(title=family.id, title_justify="left", title_style="bold", expand=False)
+    table = Table(title=family.title, title_justify="left", title_style="bold", expand=False)
     for name in COLUMNS:
         table.add_column(name, justify="left" if name in WORDS else "right", overflow="fold")
     for answer in family.answers:
@@ -186,17 +237,22 @@ def first_proof(family: FamilyView, style: Style) -> list[str]:
         Lines.
     """
     return style.wrapped(
-        f"{family.id}: {family.optimum.partition(' (')[0]}; running other solvers", INDENT
+        f"{family.title}: {family.optimum.partition(' (')[0]}; running other solvers", INDENT
     )
 
 
-def _head(family: FamilyView, style: Style) -> list[str]:
-    """Return family, optimum and standing, on one line if they fit."""
-    line, standing = f"{family.id:<{style.names - 1}} {family.optimum}", family.standing
+def _head(name: str, optimum: str, standing: str, style: Style) -> list[str]:
+    """Return name, optimum and standing, on one line if they fit."""
+    line = f"{name:<{style.names - 1}} {optimum}"
     if len(line) + 2 + len(standing) <= style.width:
-        return [f"{line}{standing:>{style.width - len(line)}}"]
-    room = max(style.width - len(family.id), len(standing) + 1)
-    return [f"{family.id}{standing:>{room}}", *style.wrapped(family.optimum, INDENT)]
+        return [_with_end(line, standing, style)]
+    indent = INDENT + len(name) - len(name.lstrip())
+    return [_with_end(name, standing, style), *style.wrapped(optimum, indent)]
+
+
+def _with_end(line: str, end: str, style: Style) -> str:
+    """Return a line with a text at its right end."""
+    return f"{line}{end:>{max(style.width - len(line), len(end) + 1)}}"
 
 
 def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) -> list[str]:

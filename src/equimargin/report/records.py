@@ -88,6 +88,7 @@ def record(family: FamilyVerdict, judgement: Judgement) -> dict[str, Any]:
     run = judgement.evidence.run
     return {
         "family": family.id,
+        "part": family.part,
         "formulation": run.formulation,
         "solver": run.solver,
         "status": str(run.status),
@@ -124,6 +125,7 @@ def summary(family: FamilyVerdict) -> dict[str, Any]:
     """
     return {
         "family": family.id,
+        "part": family.part,
         "feasible": family.feasible,
         "lower": _finite(family.interval.lower),
         "upper": _finite(family.interval.upper),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -314,7 +315,10 @@ def _listed_by_place(solvers: Mapping[str, Sequence[str]]) -> str:
     """Return solvers with their places, such as "A, B on x, y; C on z"."""
     by_place: dict[str, list[str]] = {}
     for solver, places in solvers.items():
-        by_place.setdefault(", ".join(filter(None, dict.fromkeys(places))), []).append(solver)
+        counts = Counter(filter(None, places))
+        # A family has a problem for every part of the data.
+        named = (f"{place} ({n} times)" if n > 1 else place for place, n in counts.items())
+        by_place.setdefault(", ".join(named), []).append(solver)
     return "; ".join(
         f"{', '.join(names)} on {places}" if places else ", ".join(names)
         for places, names in by_place.items()

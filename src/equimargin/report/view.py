@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import isfinite
 
 from equimargin.formulations import DOCUMENTS
@@ -66,6 +67,11 @@ class FamilyView:
         """Id of the family."""
         return self.judged.id
 
+    @property
+    def title(self) -> str:
+        """Id of the family, and the part of the data if the problem is of a part."""
+        return self.judged.title
+
 
 @dataclass(frozen=True)
 class ComparisonView:
@@ -95,6 +101,14 @@ class ComparisonView:
     """Titles of the documents of all sources, by letter."""
     first_documents: dict[str, str]
     """Documents of the first sources of the formulations that were run."""
+
+    @property
+    def groups(self) -> Iterator[tuple[FamilyView, ...]]:
+        """Problems of one family, each of a part of the data; any other problem alone."""
+        for _, of_family in groupby(
+            enumerate(self.families), lambda at: at[1].id if at[1].judged.part else at[0]
+        ):
+            yield tuple(family for _, family in of_family)
 
     @property
     def below_tables(self) -> tuple[str, ...]:
@@ -189,7 +203,7 @@ def _overview(
     fastest = min(
         (a for a in right if a.seconds), key=lambda a: a.run.solve_seconds or 0.0, default=None
     )
-    yield Cell.word(judged.id)
+    yield Cell.word(judged.title)
     yield standing
     yield Cell(
         digits or (optimum(judged) if answers else ""), judged.interval.upper if digits else ""
@@ -241,11 +255,7 @@ def comparison_view(
     run = [answer for answer in answers if answer.was_run]
     kinds = [family.kind for family in families]
     verdicts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    counts = (
-        f"{len(families)} {'family' if len(families) == 1 else 'families'}: {verdicts}"
-        if families
-        else "nothing was compared"
-    )
+    counts = f"{_counted(families)}: {verdicts}" if families else "nothing was compared"
     compiling = sum(answer.run.compile_seconds or 0.0 for answer in run)
     time = f"{_about(seconds, 3)}{NO_BREAK}s"
     time += (
@@ -279,13 +289,15 @@ def comparison_view(
 
 def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
     """Return the verdict on all families as a word and as a sentence."""
-    ids = {
-        kind: [family.id for family in families if family.kind == kind]
+    titles = {
+        kind: [family.title for family in families if family.kind == kind]
         for kind in ("agree", "undecided", "unfinished")
     }
-    against = [family.id for family in families if family.judged.verdict is Verdict.DISAGREE]
+    against = [family.title for family in families if family.judged.verdict is Verdict.DISAGREE]
+    # A title with a part has a comma of its own.
+    comma = "; " if any(family.judged.part for family in families) else ", "
     # Order of severity: disagree, unfinished, undecided, agree.
-    of_all, late, left = f"of {len(families)} families", ids["unfinished"], ids["undecided"]
+    of_all, late, left = f"of {_counted(families)}", titles["unfinished"], titles["undecided"]
     if not families:
         return "undecided", "Nothing was compared."
     if len(families) == 1 and not late:
@@ -294,27 +306,36 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
             "disagree": "do not agree",
             "undecided": "leave its optimum undecided",
         }
-        return families[0].kind, f"The answers of {families[0].id} {phrases[families[0].kind]}."
+        return families[0].kind, f"The answers of {families[0].title} {phrases[families[0].kind]}."
     if against:
         return (
             "disagree",
             f"{len(against)} {of_all} {'disagrees' if len(against) == 1 else 'disagree'}: "
-            f"{', '.join(against)}.",
+            f"{comma.join(against)}.",
         )
     if late:
         verb = "lacks" if len(late) == 1 else "lack"
         return (
             "unfinished",
-            f"Not finished: {len(ids['agree'])} {of_all} agree so far, and {len(late)} "
+            f"Not finished: {len(titles['agree'])} {of_all} agree so far, and {len(late)} "
             f"{verb} answers.",
         )
     if left:
         return (
             "undecided",
             f"{len(left)} {of_all} {'is' if len(left) == 1 else 'are'} undecided: "
-            f"{', '.join(left)}.",
+            f"{comma.join(left)}.",
         )
-    return "agree", f"All {len(families)} families agree."
+    return "agree", f"All {_counted(families)} agree."
+
+
+def _counted(families: Sequence[FamilyView]) -> str:
+    """Return the number of families, or of their problems on parts of the data."""
+    ids = len({family.id for family in families})
+    of_families = f"{ids} {'family' if ids == 1 else 'families'}"
+    if not any(family.judged.part for family in families):
+        return f"{len(families)} {'family' if len(families) == 1 else 'families'}"
+    return f"{len(families)} problem{'s' * (len(families) != 1)} of {of_families}"
 
 
 def _titles(sources: Iterable[Source]) -> dict[str, str]:

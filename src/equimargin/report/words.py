@@ -84,6 +84,9 @@ DISAGREE    An answer solved its own problem well, and its value is not the
             formulation is wrong, or a solver is.
 UNDECIDED   Too few answers agree. The sentence under the block has the reason
             and a remedy.
+A vs B      The problem of the classes A, which is -1, and B, which is +1. With
+            three classes or more a family has one for every pair of classes;
+            --wide has their answers.
 
 Marks, in Unicode and in ASCII. A figure after a mark is the error of the
 answer, relative to the optimum; the last lines say why answers were skipped.

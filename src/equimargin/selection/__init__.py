@@ -21,9 +21,18 @@ from equimargin.selection.along_path import (
     SelectionResult,
     best,
     score_along,
+    score_votes_along,
 )
 from equimargin.selection.costs import CostGrid, CostRow, cost_grid
-from equimargin.selection.grids import Fold, FoldPath, Grid, GridRow, grid, make_folds
+from equimargin.selection.grids import (
+    Fold,
+    FoldPath,
+    Grid,
+    GridRow,
+    grid,
+    make_folds,
+    votes_by_folds,
+)
 from equimargin.selection.roc import Frontier, roc_frontier
 
 __all__ = [
@@ -45,4 +54,6 @@ __all__ = [
     "make_folds",
     "roc_frontier",
     "score_along",
+    "score_votes_along",
+    "votes_by_folds",
 ]

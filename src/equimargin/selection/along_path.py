@@ -15,7 +15,7 @@ from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import Metric, find_metric
+from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers.path import AnyPath, OneNormPath
 
 
@@ -171,6 +171,45 @@ def score_along(
     """
     judge = find_metric(path.problem, metric, y_validation, qid)
     return _curve(judge, _knots(judge, [followed_at(path, X_validation, y_validation)]))
+
+
+def score_votes_along(
+    paths: Sequence[AnyPath], X_validation: Any, classes: ArrayLike, k: int
+) -> Curve:
+    """Return the accuracy by votes at all lambdas, which all pairs of classes share.
+
+    Where the optimal bias of a pair is not unique, that of its path is used.
+
+    Parameters
+    ----------
+    paths : sequence of AnyPath
+        Paths of the pairs of classes (0, 1), (0, 2), ..., (1, 2), ...; the second of a
+        pair has the label +1.
+    X_validation : array-like of shape (n, d)
+        Points; no paths of precomputed kernels, whose points differ.
+    classes : array-like of shape (n,)
+        Classes of the points, 0, ..., k - 1.
+    k : int
+        Number of classes, at least 3.
+
+    Returns
+    -------
+    Curve
+        All steps of the accuracy. `.best` is the best lambda.
+
+    Raises
+    ------
+    ValueError
+        If there is not a path for every pair, or as in `best`.
+    """
+    if k < 3 or len(paths) != k * (k - 1) // 2:
+        raise ValueError(
+            f"paths must be {k * (k - 1) // 2}, one for every pair of the {k} classes, not "
+            f"{len(paths)}, and classes at least 3"
+        )
+    codes = np.asarray(classes).astype(np.int64)
+    judge = VoteAccuracy(codes, k)
+    return _curve(judge, _knots(judge, [followed_at(path, X_validation, codes) for path in paths]))
 
 
 class Steps(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, combinations, islice
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -28,7 +28,7 @@ from equimargin.selection.along_path import (
     followed_at,
 )
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.selection.validation import Metric, find_metric
+from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers import regularization_path
 
 Task = Literal["classification", "regression", "ranking"]
@@ -237,6 +237,66 @@ def grid(
         curve = _curve(judge, _knots(judge, list(lines)))
         rows.append(GridRow(of_kernel[0].kernel, curve.best, curve, paths))
     return Grid(tuple(rows))
+
+
+def votes_by_folds(
+    X: Any,
+    classes: ArrayLike,
+    kernel: Kernel,
+    folds: Folds = 5,
+    **options: Unpack[GridOptions],
+) -> GridRow:
+    """Find the best lambda of three classes or more, by votes on held-out points.
+
+    A path is followed for every pair of classes and fold. All share lambda, as the
+    machines of scikit-learn's SVC share C.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Points, or the (m, m) Gram matrix for a precomputed kernel.
+    classes : array-like of shape (m,)
+        Classes of the points, 0, ..., k - 1, each of which has a point.
+    kernel : Kernel
+        Kernel.
+    folds, options : object
+        As in `grid`.
+
+    Returns
+    -------
+    GridRow
+        Best lambda; `.folds` has the path of every pair and fold.
+
+    Raises
+    ------
+    ValueError
+        As in `grid`.
+    """
+    check_options("votes_by_folds", options, GridOptions)
+    codes = np.asarray(classes).astype(np.int64)
+    X = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    parts = make_folds(codes, None, "classification", folds, options.get("random_state", 0))
+    k, jobs = int(codes.max()) + 1, []
+    for pair in combinations(range(k), 2):
+        signs, of_pair = np.where(codes == pair[1], 1.0, -1.0), np.isin(codes, pair)
+        jobs += [
+            GridJob(
+                X,
+                signs,
+                None,
+                "classification",
+                kernel,
+                part.training[of_pair[part.training]],
+                part.validation,
+                epsilon=0.0,
+                family=options.get("family"),
+            )
+            for part in parts
+        ]
+    lines, paths = zip(*_followed(jobs, options), strict=True)
+    judge = VoteAccuracy(codes[np.concatenate([part.validation for part in parts])], k)
+    curve = _curve(judge, _knots(judge, lines))
+    return GridRow(kernel, curve.best, curve, paths)
 
 
 def jobs_of(

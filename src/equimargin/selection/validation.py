@@ -19,10 +19,11 @@ between them, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
@@ -38,6 +39,7 @@ from equimargin.selection.rank_metrics import (
     RankMetric,
     find_rank_metric,
 )
+from equimargin.solvers.batches.votes import count_votes
 
 KNOT_SPACING = 0.05
 """Largest distance in log lambda between points of an error curve, for drawing."""
@@ -134,6 +136,62 @@ class Accuracy:
             np.where(right[crossing], -1, 1),
         )
         return lams, counts / len(self.positive)
+
+
+class VoteAccuracy:
+    """Share of the points whose class has the most votes of all pairs of classes.
+
+    g holds the values of the pairs (0, 1), (0, 2), ..., (1, 2), ... in turn, each at all
+    points. Ties of votes are broken as in `count_votes`, by sums of decision values, so
+    that a prediction changes where a value or a difference of two sums crosses 0.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Classes of the points, 0, ..., k - 1.
+    k : int
+        Number of classes, at least 3.
+    """
+
+    name, larger_is_better = "accuracy", True
+
+    def __init__(self, y: Index, k: int) -> None:
+        self.y, self.k = y, k
+        # Signs of the pairs' values in the sum of each class, (k, pairs).
+        pairs = list(combinations(range(k), 2))
+        self._signs = np.zeros((k, len(pairs)))
+        for at, (first, second) in enumerate(pairs):
+            self._signs[first, at], self._signs[second, at] = -1, 1
+        self._differences = self._signs[[i for i, _ in pairs]] - self._signs[[j for _, j in pairs]]
+
+    def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
+        ga, gb = (
+            np.where(np.abs(g) <= SCORE_ROUNDING * np.abs(g).max(), 0.0, g).reshape(-1, len(self.y))
+            for g in (ga, gb)
+        )
+        before, after = (np.concatenate([g, self._differences @ g]) for g in (ga, gb))
+        crossing = np.sign(before) * np.sign(after) < 0
+        right = self._right((ga + gb) / 2, self.y)
+        lams, gains = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+        for point in np.flatnonzero(crossing.any(axis=0)).tolist():
+            at = crossing[:, point]
+            u, w = before[at, point], after[at, point]
+            # Shares of the way from a to b at which the prediction may change.
+            shares = np.sort(u / (u - w))
+            ends = np.concatenate([[0.0], shares, [1.0]])
+            middle = (ends[1:] + ends[:-1]) / 2
+            g = ga[:, [point]] + middle * (gb - ga)[:, [point]]
+            pieces = self._right(g, np.full(len(middle), self.y[point]))
+            right[point] = pieces[0]
+            lams.append(a + (b - a) * shares)
+            values = pieces.astype(np.int64)
+            gains.append(values[1:] - values[:-1])
+        found, counts = steps(a, b, np.concatenate(lams), int(right.sum()), np.concatenate(gains))
+        return found, counts / len(self.y)
+
+    def _right(self, g: Array, y: Index) -> NDArray[np.bool_]:
+        """Return True where the votes of values (pairs, n) are right."""
+        return np.asarray(count_votes(g.T, self.k).argmax(axis=1) == y)
 
 
 class SquaredError:

@@ -141,8 +141,19 @@ def loaded(plan: DataPlan) -> Data:
     ----------
     plan : DataPlan
         Data set.
+
+    Raises
+    ------
+    ValueError
+        If they have three classes or more.
     """
-    return load(plan.source, task=plan.task, **plan.how)
+    data = load(plan.source, task=plan.task, **plan.how)
+    if data.has_many_classes:
+        raise ValueError(
+            f"{data.name} has {len(data.classes or ())} classes, and a study takes two; keep two "
+            f"of them, or run `equimargin compare`"
+        )
+    return data
 
 
 def digest_data(data: Data) -> str:
@@ -211,7 +222,9 @@ def make_problems_from_plan(
             "unchanged; leave them out"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
-    return make_problems_from_data(rows, C, built, epsilon)
+    # Problems of three classes or more, of which some are not canonical, are refused above.
+    problems = make_problems_from_data(rows, C, built, epsilon)
+    return [problem for problem in problems if isinstance(problem, Problem)]
 
 
 def grid(plan: Plan) -> list[AnswerSpec]:

@@ -103,8 +103,8 @@ def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
         "(--drop d)"
     )
     target = (
-        "line 2, column 'y': 'u' is not a finite number; a classification has two labels, "
-        "and these are 3"
+        "line 2, column 'y': 'u' is not a finite number; if the 3 words of 3 rows are classes, "
+        "say so (--task classification)"
     )
     for part in ("4 columns need", "words in 'b' (", "missing entries in 'c' (", bad, target):
         assert part in str(refusal.value)

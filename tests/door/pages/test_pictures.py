@@ -222,7 +222,7 @@ def arcs_and_names(
             "U",
             (2,),
             "unfinished",
-            "Not finished: 0 of 1 families agree so far, and 1 lacks answers.",
+            "Not finished: 0 of 1 family agree so far, and 1 lacks answers.",
         ),
         (
             "AUU",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json as js
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from equimargin.selection.along_path import Curve, SelectionResult
     from equimargin.selection.grids import Task
     from equimargin.solvers.path import AnyPath
+
+
+READ_TWICE = (
+    "standard input (-) can be read only once, and is named twice; name a file for --validate"
+)
+"""Message about standard input."""
 
 
 @with_requests
@@ -153,6 +159,10 @@ def path(  # prose-ok: param-section
         chosen = make_kernel(posing, rows)
         posing.check(rows)
         family = _family(family, posing)
+        if rows.has_many_classes:
+            _refuse_files(plot, save, json, html, certify)
+            limits = (lambda_min, max_events, time_limit)
+            of_classes(raw, rows, chosen, family, posing, reading, validate, metric, seed, limits)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             files = [str(file) for file in (json, html, save, plot, certify) if file is not None]
@@ -166,21 +176,10 @@ def path(  # prose-ok: param-section
             )
             raise typer.Exit
         folds = _folds(validate)
-        if folds is not None and (raw.weight is not None or raw.pairs is not None):
-            raise ValueError(
-                f"--validate {folds}: folds support neither weights nor preferences; name a "
-                f"file of validation rows"
-            )
-        if folds is not None and posing.variant_arguments():
-            option = "--bias penalized" if posing.bias else "--per-query mean"
-            raise ValueError(
-                f"--validate {folds}: folds do not support {option}; name a file of validation rows"
-            )
+        if folds is not None:
+            _check_folds(folds, raw, posing)
         if validate == "-" and "-" in (data, reading.preferences):
-            raise ValueError(
-                "standard input (-) can be read only once, and is named twice; name a file "
-                "for --validate"
-            )
+            raise ValueError(READ_TWICE)
         held_out = (
             None
             if validate is None or folds is not None
@@ -266,6 +265,177 @@ def path(  # prose-ok: param-section
     raise typer.Exit(1 if not worst <= OPTIMAL_GAP else 4 if early else 0)
 
 
+def _refuse_files(*files: Path | None) -> None:
+    """Refuse files of one path for the paths of all pairs of classes."""
+    names = [str(file) for file in files if file is not None]
+    if names:
+        raise ValueError(
+            f"{names[0]} has one path, and three classes or more have a path for every pair; keep "
+            f"two classes, or leave the file out"
+        )
+
+
+def of_classes(
+    raw: Data,
+    rows: Data,
+    kernel: Kernel,
+    family: str | None,
+    posing: ProblemFields,
+    reading: ReadFields,
+    validate: str | None,
+    metric: str,
+    seed: int,
+    limits: tuple[float, int | None, float | None],
+) -> NoReturn:
+    """Follow the path of every pair of classes, choose one lambda by votes, and exit.
+
+    Parameters
+    ----------
+    raw, rows : Data
+        Data before and after scaling.
+    kernel : Kernel
+        Kernel of all pairs.
+    family : str or None
+        Family of the task.
+    posing, reading : ProblemFields, ReadFields
+        Options of the command.
+    validate, metric, seed, limits : object
+        Options of the command; limits are lambda_min, max_events and time_limit.
+
+    Raises
+    ------
+    ValueError
+        If an option is not for several classes.
+    """
+    # Imported here: the command line starts without numpy.
+    import numpy as np
+
+    from equimargin.formulations.problem.construct import make_family_problem
+    from equimargin.problems import split_by_classes
+    from equimargin.solvers import regularization_path
+
+    folds = _folds(validate)
+    _check_for_classes(raw, kernel, posing, validate, metric)
+    held_out = None if validate is None or folds is not None else _held_out(validate, raw, reading)
+    if held_out is not None and reading.scale:
+        held_out = held_out.scaled(by=raw)
+    whole = make_family_problem(
+        family,
+        "classification",
+        rows.X,
+        np.ones(len(rows.y)),
+        kernel,
+        **rows.weights,
+        **posing.variant_arguments(),
+    )
+    parts = split_by_classes([whole], rows.y.astype(int), rows.classes or ())
+    with _progress(limits[0]) as (followed, folded):
+        paths = [regularization_path(part, *limits, followed) for part in parts]
+        chosen, note, is_early = _voted(
+            paths, rows, held_out, folds, family, seed, limits, progress=folded
+        )
+    typer.echo(f"{headline(rows, whole, kernel, posing)}; a path for every pair of classes")
+    validated_on = validate if folds is None else f"{folds} folds"
+    status = _print_paths(paths, chosen, note, f"{validated_on}")
+    raise typer.Exit(4 if status == 0 and is_early else status)
+
+
+def _check_for_classes(
+    data: Data, kernel: Kernel, posing: ProblemFields, validate: str | None, metric: str
+) -> None:
+    """Refuse options that three classes or more do not have."""
+    from equimargin.formulations.kernels.kernel import Precomputed
+
+    folds = _folds(validate)
+    if metric not in ("auto", "accuracy"):
+        raise ValueError(
+            f"--metric {metric} is not for three classes or more, which are scored by their "
+            f"votes; leave it out, or choose accuracy"
+        )
+    if validate == "-" and data.name == "standard input":
+        raise ValueError(READ_TWICE)
+    if folds is not None:
+        _check_folds(folds, data, posing)
+    elif validate is not None and isinstance(kernel, Precomputed):
+        raise ValueError(
+            f"--validate {validate}: each pair of classes has other points of a precomputed "
+            f"kernel; validate by folds"
+        )
+
+
+def _voted(
+    paths: Sequence[AnyPath],
+    rows: Data,
+    held_out: Data | None,
+    folds: int | None,
+    family: str | None,
+    seed: int,
+    limits: tuple[float, int | None, float | None],
+    progress: Callable[[int, int], None],
+) -> tuple[SelectionResult | None, str, bool]:
+    """Return the best lambda by votes, a note, and True if a fold ended early there."""
+    from equimargin.selection.along_path import NothingToChoose, score_votes_along
+    from equimargin.selection.grids import votes_by_folds
+
+    k, codes = len(rows.classes or ()), rows.y.astype(int)
+    try:
+        if held_out is not None:
+            curve = score_votes_along(paths, held_out.X, held_out.y.astype(int), k)
+            return curve.best, "", False
+        if folds is None or not all(len(path) for path in paths):
+            return None, "", False
+        row = votes_by_folds(
+            rows.X,
+            codes,
+            paths[0].problem.kernel,
+            folds,
+            family=family,
+            # No fold goes to a lambda that a path of all rows did not reach.
+            lambda_min=max(limits[0], *(float(path.lambdas[-1]) for path in paths)),
+            max_events=limits[1],
+            time_limit=limits[2],
+            random_state=seed,
+            progress=progress,
+        )
+    except NothingToChoose as reason:
+        return None, f"nothing to choose: {reason}", False
+    return row.selected, row.stopped, bool(row.stopped) and row.chosen_at_the_end
+
+
+def _print_paths(
+    paths: Sequence[AnyPath], chosen: SelectionResult | None, note: str, validated_on: str
+) -> int:
+    """Print a line for the path of every pair and one for lambda; return the exit status."""
+    from equimargin.solvers.path.result import OPTIMAL_GAP
+
+    for path in paths:
+        typer.echo(f"  {path.problem.part}: {next(_summary(path, None, None))}")
+    gaps = [
+        max(path.gaps.max(), path.midpoint_gaps.max(initial=0.0)) for path in paths if len(path)
+    ]
+    if gaps:
+        typer.echo(f"  relative gap at most {max(gaps):.1e} at breakpoints and half way between")
+    if chosen is not None:
+        typer.echo(f"  {_best(chosen, f'by votes at one lambda of all pairs, on {validated_on}')}")
+    if note:
+        typer.echo(f"  {note}")
+    typer.echo(f"  {sum(path.seconds for path in paths):.3f} s")
+    if len(gaps) < len(paths):
+        return 3
+    if not max(gaps) <= OPTIMAL_GAP:
+        return 1
+    return 0 if all(path.complete for path in paths) else 4
+
+
+def _best(selected: SelectionResult, on: str) -> str:
+    """Return the phrase on the best lambda; `on` names the points that were scored."""
+    low, high = selected.interval
+    where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (
+        f" and all from {low:.6g} to {high:.6g}" if low < high else ""
+    )
+    return f"best {selected.metric} {selected.score:.6g} {on}: {where}"
+
+
 def _family(named: str | None, posing: ProblemFields) -> str | None:
     """Return the family that the options name, or None.
 
@@ -318,6 +488,20 @@ def _folds(validate: str | None) -> int | None:
     return int(number)
 
 
+def _check_folds(folds: int, data: Data, posing: ProblemFields) -> None:
+    """Refuse folds of weighted rows, of preferences, or of a variant of the problem."""
+    if data.weight is not None or data.pairs is not None:
+        raise ValueError(
+            f"--validate {folds}: folds support neither weights nor preferences; name a "
+            f"file of validation rows"
+        )
+    if posing.variant_arguments():
+        option = "--bias penalized" if posing.bias else "--per-query mean"
+        raise ValueError(
+            f"--validate {folds}: folds do not support {option}; name a file of validation rows"
+        )
+
+
 def _check_endings(plot: Path | None, save: Path | None) -> None:
     if plot is not None and plot.suffix not in (".svg", ".png", ".pdf"):
         raise ValueError(f"{plot}: the name of a drawing must end in .svg, .png or .pdf")
@@ -332,15 +516,10 @@ def _validation(
 
     Rows on which the metric is undefined are refused.
     """
-    from scipy.sparse import csr_array
-
-    from equimargin.data import DataError, load
-    from equimargin.formulations.numeric.arrays import dense, is_sparse
+    from equimargin.data import DataError
     from equimargin.selection.validation import find_metric
 
-    data = load(source, like=training, **reading.how)
-    if is_sparse(data.X) != is_sparse(training.X):
-        data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
+    data = _held_out(source, training, reading)
     try:
         find_metric(problem, metric, data.y, data.qid)
     except ValueError as reason:
@@ -350,6 +529,19 @@ def _validation(
         above = f"labels are above {worst:g}, the largest of {training.name}"
         raise DataError(f"{data.name}: {reason}, as {above}; choose another metric") from None
     return data.scaled(by=training) if reading.scale else data
+
+
+def _held_out(source: str, training: Data, reading: ReadFields) -> Data:
+    """Load the rows of another file with the features of the training rows, unscaled."""
+    from scipy.sparse import csr_array
+
+    from equimargin.data import load
+    from equimargin.formulations.numeric.arrays import dense, is_sparse
+
+    data = load(source, like=training, **reading.how)
+    if is_sparse(data.X) != is_sparse(training.X):
+        data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
+    return data
 
 
 def _summary(
@@ -384,11 +576,7 @@ def _summary(
             f"way between them"
         )
     if selected is not None:
-        low, high = selected.interval
-        where = f"at lambda = {selected.lam:.6g} (C = {selected.C:.6g})" + (
-            f" and all from {low:.6g} to {high:.6g}" if low < high else ""
-        )
-        yield f"best {selected.metric} {selected.score:.6g} on {validated_on}: {where}"
+        yield _best(selected, f"on {validated_on}")
     yield f"{found.seconds:.3f} s"
 
 

@@ -22,9 +22,9 @@ from equimargin.cli.output.files import check_writable, writing
 if TYPE_CHECKING:
     from equimargin.data import Data
     from equimargin.equivalence import Same
-    from equimargin.proofs.audit import Audit
+    from equimargin.proofs.audit import Audit, MachinesAudit
     from equimargin.proofs.equivalence import Statement
-    from equimargin.proofs.foreign_models import Model
+    from equimargin.proofs.foreign_machines import AnyModel
 
 UNDECIDED = 4
 """Exit status of an undecided question, as for an undecided family of `compare`."""
@@ -226,28 +226,24 @@ def audit(  # prose-ok: param-section
     of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all optionally C,
     epsilon, class_weight.
 
-    A joblib or pickle file holds a fitted SVC, SVR or LinearSVC, a pipeline that ends
-    in one, or a search that found one.
+    A joblib or pickle file holds a fitted SVC, NuSVC, SVR or LinearSVC, a pipeline that
+    ends in one, or a search that found one. Of more than two classes, every machine has
+    a line, and all of them have one.
     """
     with report_errors(), writing(html) as write:
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
-        from equimargin.proofs.foreign_models import stated
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as caught:
             known = read_trusted(model, trust)
-        known = stated(
-            known,
-            None if class_weight is None else _two_numbers("--class-weight", class_weight),
-            free_bias,
-        )
+        known = _stated(known, class_weight, free_bias)
         for warning in caught:
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
             )
-        rows = load(data, task=known.claimed.task, **reading.how)
+        rows = load(data, task=_task(known), **reading.how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
@@ -282,6 +278,28 @@ def audit(  # prose-ok: param-section
             )
 
 
+def _stated(model: AnyModel, class_weight: str | None, free_bias: bool) -> AnyModel:
+    """Return a model with the facts of the options, which a model of a pickle has itself."""
+    from equimargin.proofs.foreign_models import Model, stated
+
+    if isinstance(model, Model):
+        factors = None if class_weight is None else _two_numbers("--class-weight", class_weight)
+        return stated(model, factors, free_bias)
+    if class_weight is not None or free_bias:
+        raise ValueError(
+            f"--class-weight and --free-bias are for LIBSVM and LIBLINEAR files, and this is a "
+            f"{model.source}; leave them out"
+        )
+    return model
+
+
+def _task(model: AnyModel) -> str:
+    """Return the learning task of a model."""
+    from equimargin.proofs.foreign_models import Model
+
+    return model.claimed.task if isinstance(model, Model) else "classification"
+
+
 def _two_numbers(option: str, text: str) -> tuple[float, float]:
     """Parse the two numbers of an option."""
     try:
@@ -293,7 +311,9 @@ def _two_numbers(option: str, text: str) -> tuple[float, float]:
     return first, second
 
 
-def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command: str) -> str:
+def _page(
+    found: Audit | MachinesAudit, data: dict[str, Any], settings: dict[str, Any], command: str
+) -> str:
     """Return the HTML page of an audit."""
     from equimargin import __version__
     from equimargin.report.pages.audit import audit_page
@@ -302,7 +322,7 @@ def _page(found: Audit, data: dict[str, Any], settings: dict[str, Any], command:
     return audit_page(found, data, settings, {"equimargin": __version__} | versions(), command)
 
 
-def _as_its_pipeline_takes_them(model: Model, rows: Data) -> Any:
+def _as_its_pipeline_takes_them(model: AnyModel, rows: Data) -> Any:
     """Return the features in the columns of the model's pipeline.
 
     They are selected by name if both the pipeline and the data have column names.

@@ -346,6 +346,8 @@ def in_words(kernel: Kernel) -> str:
     return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
 
 
+OF_CLASSES = {"crammer_singer", "coupling.wlw"}
+"""Families of a table with three classes or more, which also have data of their own."""
 HUBERISED = "svm.huberised_hinge"
 """Family that is compared only by name, because its loss has a width parameter."""
 OF_ROWS = [
@@ -409,6 +411,8 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     settings |= {} if posing.delta is None else {"delta": posing.delta}
     if rows.task == "ordinal":
         return _of_levels(rows, kernel, posing, settings)
+    if rows.has_many_classes:
+        return _of_classes(rows, kernel, posing, settings)
     problems = _problems(rows, kernel, posing)
     if problems[0].p == 0:
         typer.echo(NO_PAIRS)
@@ -429,12 +433,62 @@ def _of_levels(
     ValueError
         If --family names another family.
     """
-    from equimargin.comparison.choice import matching
     from equimargin.problems import make_ordinal_problems
 
     problems = make_ordinal_problems(
         rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight
     )
+    return _chosen(problems, rows, kernel, posing, settings)
+
+
+def _of_classes(
+    rows: Data, kernel: Kernel, posing: ProblemFields, settings: dict[str, Any]
+) -> ComparisonInput:
+    """Make the problems of a classification into three classes or more for the rows of a file.
+
+    Raises
+    ------
+    ValueError
+        If --family names another family, or --delta is given.
+    """
+    from equimargin.formulations import Problem
+    from equimargin.problems import make_coupling_problem, make_problems_from_data
+
+    if posing.delta is not None:
+        raise ValueError(
+            f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
+        )
+    problems = make_problems_from_data(
+        rows, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
+    )
+    if posing.bias is not None:
+        problems = [
+            problem
+            for problem in problems
+            if isinstance(problem, Problem) and problem.bias == (posing.bias == "free")
+        ]
+    left_out = (
+        ""
+        if problems[-1].family == "crammer_singer"
+        else "; crammer_singer has the hinge, a linear kernel, finite C, no bias and no weights"
+    )
+    # It needs solutions of all pairs, also without held-out rows, before the comparison.
+    if "coupling.wlw" in {name.lower() for name in posing.family or []}:
+        problems.append(make_coupling_problem(rows.X, rows.y, posing.cost, kernel, rows.weight))
+    return _chosen(problems, rows, kernel, posing, settings, left_out)
+
+
+def _chosen(
+    problems: Sequence[AnyProblem],
+    rows: Data,
+    kernel: Kernel,
+    posing: ProblemFields,
+    settings: dict[str, Any],
+    left_out: str = "",
+) -> ComparisonInput:
+    """Return the problems of the named families, with the records of all rows."""
+    from equimargin.comparison.choice import matching
+
     chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape
@@ -446,7 +500,7 @@ def _of_levels(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    title = f"{read_as}; {in_words(kernel)}, C={posing.cost:g}"
+    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.cost:g}{left_out}"
     return ComparisonInput(
         [problem for problem in problems if problem.family in chosen], title, record, settings
     )
@@ -501,6 +555,10 @@ def brought(
     ]
     if draw is None and (not named or len(named) < len(patterns or [])):
         return None
+    # Families of the rows of a table, as of a classification into three classes or more.
+    is_table = draw is None and data is not None and not data.endswith(".json")
+    if is_table and {family.id for family in families} <= OF_CLASSES:
+        return None
     if not families:
         raise ValueError(
             f"--draw needs the name of a user-defined family (--family ID); known: "
@@ -552,12 +610,14 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
 
     The huberised hinge is included if a pattern matches its family and no other.
     """
+    from equimargin.formulations import Problem
     from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
-    problems = make_problems_from_data(
+    made = make_problems_from_data(
         data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
+    problems = [problem for problem in made if isinstance(problem, Problem)]
     # A pattern such as "svm.*" does not select the huberised hinge: it has a width.
     usual = [problem.family for problem in problems]
     if of_hinges and any(
@@ -580,11 +640,15 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         return problems
     from equimargin.comparison.choice import matching
 
-    chosen = matching(
-        wanted,
-        [problem.family for problem in problems],
-        f"family{posing.variant_in_words().replace(',', ' with', 1)}",
-    )
+    try:
+        chosen = matching(
+            wanted,
+            [problem.family for problem in problems],
+            f"family{posing.variant_in_words().replace(',', ' with', 1)}",
+        )
+    except ValueError as reason:
+        question = data.origin.question
+        raise ValueError(f"{reason}{f'; the target has {question}' * bool(question)}") from None
     return [problem for problem in problems if problem.family in chosen]
 
 

@@ -179,7 +179,7 @@ def loaded(
     Raises
     ------
     ValueError
-        If the options exclude each other, or the sample has one class only.
+        If the options exclude each other, or the sample has not all classes.
     """
     from equimargin.data import load
 
@@ -196,5 +196,10 @@ def loaded(
         raise ValueError(
             f"the {len(data.y)} sampled rows are of one class, and one class cannot be "
             f"classified; sample more rows"
+        )
+    if data.has_many_classes and len(set(data.y.tolist())) < len(data.classes or ()):
+        raise ValueError(
+            f"the {len(data.y)} sampled rows are not of all {len(data.classes or ())} classes; "
+            f"sample more rows"
         )
     return data

@@ -6,7 +6,8 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 150
 """Columns of the wide table if the width of the output is unknown."""
+SLOW_UPDATE_SECONDS = 0.1
+"""Seconds of an update from which the next ones are skipped for nine times as long."""
 NARROWEST = 20
 """Minimum width in columns, however narrow a terminal reports to be."""
 
@@ -43,9 +46,10 @@ class Screen:
         self.console = console(self.width)
         self._live: Any = None
         self._while_live = ExitStack()
-        self._printed: set[str] = set()
+        self._printed: set[int] = set()
         self._announced: set[str] = set()
         self._found: Comparison | None = None
+        self._next_update = 0.0
 
     def __enter__(self) -> Self:
         if self.terminal:
@@ -83,21 +87,27 @@ class Screen:
     def update(self, found: Comparison) -> None:
         """Print the families that are finished since the last call.
 
-        A pipe also receives the first proof of an unfinished family.
+        A pipe also receives the first proof of an unfinished family. Slow updates, as of
+        many pairs of classes, take a tenth of the time at most: others are skipped.
 
         Parameters
         ----------
         found : Comparison
             Comparison so far.
         """
-        self._found = found
-        for family in found.view.families:
-            if not family.missing:
-                self._family(family)
-            elif self._live is None and not self.wide and family.id not in self._announced:
-                self._announce(family, found.settings["tol"])
+        self._found, started = found, time.monotonic()
+        if started < self._next_update:
+            return
+        for place, group in enumerate(found.view.groups):
+            if not any(family.missing for family in group):
+                self._group(place, group)
+            elif self._live is None and not self.wide and len(group) == 1:
+                self._announce(group[0], found.settings["tol"])
         if self._live is not None:
             self._live.update(self._at_work(found), refresh=True)
+        now = time.monotonic()
+        if now - started > SLOW_UPDATE_SECONDS:
+            self._next_update = now + 9 * (now - started)
 
     def end(self, found: Comparison) -> None:
         """Print the remaining families and the closing lines.
@@ -108,34 +118,36 @@ class Screen:
             Last comparison.
         """
         self._found = found
-        for family in found.view.families:
-            self._family(family)
+        for place, group in enumerate(found.view.groups):
+            self._group(place, group)
         from equimargin.report.page import closing
 
         self._print(
-            list(found.view.below_tables) if self.wide else closing(found.view, self._style())
-        )
-
-    def _family(self, family: FamilyView) -> None:
-        if family.id in self._printed:
-            return
-        self._printed.add(family.id)
-        from equimargin.report.page import block, wide_table
-
-        if self.wide:
-            self.console.print(wide_table(family))
-        self._print(
-            [*(f"  {line}" for line in family.details), ""]
+            list(found.view.below_tables)
             if self.wide
-            else [*block(family, self._style()), ""]
+            else closing(found.view, self._style(), found.votes)
         )
+
+    def _group(self, place: int, group: Sequence[FamilyView]) -> None:
+        """Print the problems of a family, once."""
+        if place in self._printed:
+            return
+        self._printed.add(place)
+        from equimargin.report.page import group_block, wide_table
+
+        if not self.wide:
+            self._print([*group_block(group, self._style()), ""])
+            return
+        for family in group:
+            self.console.print(wide_table(family))
+            self._print([*(f"  {line}" for line in family.details), ""])
 
     def _announce(self, family: FamilyView, tol: float) -> None:
         """Print one line on an optimum that is proven before all answers have run."""
         from equimargin.report.page import first_proof
 
-        if family.judged.interval.relative_width <= tol:
-            self._announced.add(family.id)
+        if family.title not in self._announced and family.judged.interval.relative_width <= tol:
+            self._announced.add(family.title)
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
@@ -152,12 +164,12 @@ class Screen:
         """Return the unfinished families and the progress, as a terminal shows them."""
         from rich.text import Text
 
-        from equimargin.report.page import block
+        from equimargin.report.page import group_block
 
         lines: list[str] = []
-        for family in found.view.families:
-            if family.missing and not self.wide:
-                lines += block(family, self._style())
+        for group in found.view.groups:
+            if any(family.missing for family in group) and not self.wide:
+                lines += group_block(group, self._style())
         room = max(self.console.height - 3 - bool(doing), 1)
         lines[room:] = []
         lines += [doing[: self.width]] if doing else []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equimargin.data.columns.columns import Columns
 from equimargin.data.columns.encoding import EncodedColumn, encode
 from equimargin.data.table import Request
-from equimargin.data.tasks import EXACT_INTEGERS, exact_labels
+from equimargin.data.tasks import EXACT_INTEGERS, exact_labels, may_be_classes
 from equimargin.data.words import DataError, listed, number, pointed, shown, whole_number
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
@@ -90,13 +90,13 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
         levels = set(entries)
         words = columns.are_words(levels)
-        # Words are labels if the task says so, or if there are two different ones.
-        if words and (task in ("classification", "ordinal") or len(levels) == 2):
+        # Words are labels if the task says so, or if there are few of them.
+        if words and (task is not None or may_be_classes(len(levels), len(entries))):
             return np.array(entries)
         if words:
             remedy = (
-                f"a classification has two labels, and these are {len(levels)}: supply rows "
-                f"with two of them, or"
+                f"if the {len(levels)} words of {len(entries)} rows are classes, say so "
+                f"({columns.option('task', 'classification')}); else"
             )
     y = _floats(
         columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.proofs.audit import Audit
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.proofs.audit import Audit, MachinesAudit
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
 from equimargin.report.pages.intervals import bar, center
 from equimargin.report.pages.rendering import rendered
@@ -20,7 +21,7 @@ LEFT, ROW, TOP = 122.0, 30.0, 8.0
 
 
 def audit_page(
-    found: Audit,
+    found: Audit | MachinesAudit,
     data: Mapping[str, Any],
     settings: Mapping[str, Any],
     versions: Mapping[str, str],
@@ -30,7 +31,7 @@ def audit_page(
 
     Parameters
     ----------
-    found : Audit
+    found : Audit or MachinesAudit
         Result of the audit.
     data : mapping of str to object
         Record of the data and the model.
@@ -56,20 +57,20 @@ def audit_page(
         read_as=data.get("read_as", ""),
         kind=kind,
         verdict=sentence,
-        said=str(found),
-        picture=_picture(found),
-        figures=list(_figures(found).items()),
+        said=str(found).splitlines(),
+        picture=_picture(found) if isinstance(found, Audit) else None,
+        figures=list((_figures(found) if isinstance(found, Audit) else _by_machine(found)).items()),
         problem=list(_problem(found).items()),
     )
 
 
-def verdict(found: Audit) -> tuple[str, str]:
+def verdict(found: Audit | MachinesAudit) -> tuple[str, str]:
     """Return the verdict on a model as a word (agree, undecided or above) and as a sentence.
 
     Parameters
     ----------
-    found : Audit
-        Result of the audit.
+    found : Audit or MachinesAudit
+        Result of the audit; all machines of a classifier have one verdict.
 
     Returns
     -------
@@ -114,9 +115,25 @@ def _figures(found: Audit) -> dict[str, str]:
     }
 
 
-def _problem(found: Audit) -> dict[str, str]:
-    """Return the problem that the model claims to solve."""
+def _by_machine(found: MachinesAudit) -> dict[str, str]:
+    """Return the bounds of the relative excess of every machine, and of all."""
+    bounds = {name: audited.relative_excess for name, audited in found.machines.items()}
+    bounds |= {"all machines": found.relative_excess}
+    return {
+        f"relative excess, {name}": f"{least:.3g} to {most:.3g}"
+        for name, (least, most) in bounds.items()
+    }
+
+
+def _problem(found: Audit | MachinesAudit) -> dict[str, str]:
+    """Return the problem that the model claims to solve; of machines, that of the first."""
+    if isinstance(found, MachinesAudit):
+        first = next(iter(found.machines.values()))
+        own = _problem(first) | {"model": f"{found.source}, {len(found.machines)} machines"}
+        return {name: own[name] for name in ("model", "family", "features", "kernel")}
     problem = found.problem
+    if not isinstance(problem, MarginProblem):
+        return {"model": found.source, "family": problem.family, "C": f"{found.C:g}"}
     kernel = ", ".join(
         f"{name} {getattr(value, 'name', value)}" for name, value in vars(problem.kernel).items()
     )

@@ -23,6 +23,7 @@ def comparison_page(
     settings: Mapping[str, Any],
     versions: Mapping[str, str],
     command: str = "",
+    votes: str = "",
 ) -> str:
     """Return the HTML text of the page.
 
@@ -36,6 +37,8 @@ def comparison_page(
         Versions of the libraries used.
     command : str, default ""
         Shell command that repeats the comparison; empty if it was run from Python.
+    votes : str, default ""
+        Sentence on the votes of the pairs of classes; empty without any.
     """
     chosen = settings.get("formulations", ())
     shortened = {"formulations": f"all {len(chosen)}"} if set(chosen) == set(REGISTRY) else {}
@@ -49,6 +52,7 @@ def comparison_page(
         kind=view.kind,
         verdict=view.verdict,
         view=view,
+        votes=votes,
         overview=[(name, name in WORDS) for name in OVERVIEW],
         sections=[
             (f"family-{k}", family, intervals(family, f"family-{k}"))
@@ -58,9 +62,11 @@ def comparison_page(
         groups=[*_groups(view)],
         times=times(view.families),
         columns=[(name, name in WORDS) for name in ("family", *COLUMNS)],
-        answers=[_row(family.id, answer) for family in view.families for answer in family.answers],
+        answers=[
+            _row(family.title, answer) for family in view.families for answer in family.answers
+        ],
         graph=link_graph(view.families),
-        links=links_between([family.id for family in view.families]),
+        links=links_between([*dict.fromkeys(family.id for family in view.families)]),
         marks={agreement: mark for agreement, (mark, _) in MARKS.items()},
         meanings=MEANINGS,
     )
@@ -76,7 +82,7 @@ def _groups(
         }
         shown = {label: row for label, row in rows.items() if any(row)}
         if shown:
-            yield family.id, shown.pop("", [None] * len(view.solvers)), shown
+            yield family.title, shown.pop("", [None] * len(view.solvers)), shown
 
 
 def _row(family: str, answer: AnswerView) -> list[Cell]:

@@ -79,7 +79,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     )
     return Picture(
         f"{name}-intervals",
-        f"Proven intervals and reported values of {family.id}",
+        f"Proven intervals and reported values of {family.title}",
         description,
         bottom + 34,
         elements,

@@ -52,7 +52,7 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
         Picture.
     """
     answers = [
-        (family.id, answer) for family in families for answer in family.answers if answer.seconds
+        (family.title, answer) for family in families for answer in family.answers if answer.seconds
     ]
     if not answers:
         return None

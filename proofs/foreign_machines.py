@@ -1,0 +1,240 @@
+"""Classifiers of several classes of other programs, machine by machine.
+
+    SVC, NuSVC      a machine per pair of classes, on the rows of the two
+    LinearSVC       a machine per class, against all others, on all rows
+
+The second class of a pair, and the class against all others, is the positive one. NuSVC
+scales its coefficients such that each machine solves `svm.soft` with
+
+    C = sum_k |coefficient_k| / (nu m),   m the rows of the pair.
+
+References
+----------
+B. Schölkopf, A. Smola, R. C. Williamson, P. L. Bartlett, New support vector algorithms,
+Neural Computation 12 (2000), proposition 6: optimum of nu-SVC and of C-SVC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.proofs.foreign_models import (
+    Model,
+    class_weights,
+    kernel_values,
+    of_estimator,
+    of_values,
+    read_nu,
+    refuse_one_norm,
+    transformed,
+    unwrapped,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """One of the machines of a classifier.
+
+    Parameters
+    ----------
+    name : str
+        Names of its classes.
+    model : Model
+        Its coefficients; support vectors are numbered as rows of all data.
+    negative, positive : tuple of int
+        Classes of the labels -1 and +1, by their position in the sorted labels.
+    """
+
+    name: str
+    model: Model
+    negative: tuple[int, ...]
+    positive: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Machines:
+    """Classifier of several classes, as the machines whose votes or values it compares.
+
+    Parameters
+    ----------
+    source : str
+        Kind of the classifier, as text.
+    k : int
+        Number of classes.
+    machines : tuple of Machine
+        Machines.
+    steps : fitted transformer or None
+        As in `Model`.
+    """
+
+    source: str
+    k: int
+    machines: tuple[Machine, ...]
+    steps: Any = None
+
+    def features(self, X: Any) -> Any:
+        """Return the features that the machines saw, as `Model.features` does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame
+            Features as passed to the pipeline.
+        """
+        return transformed(self.steps, X)
+
+
+@dataclass(frozen=True, eq=False)
+class JointModel:
+    """Weights of all classes that one problem determines, that of Crammer and Singer.
+
+    Parameters
+    ----------
+    source : str
+        Kind of the classifier, as text.
+    C : float
+        Cost.
+    W : ndarray of shape (k, d)
+        Weights of the features; the last column is of the constant, if there is one.
+    constant : float or None
+        Feature appended to every point; None without an intercept.
+    steps : fitted transformer or None
+        As in `Model`.
+    """
+
+    source: str
+    C: float
+    W: Array
+    constant: float | None
+    steps: Any = None
+
+    def features(self, X: Any) -> Any:
+        """Return the features of the problem, dense, with the appended constant.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame
+            Features as passed to the pipeline.
+        """
+        points = np.asarray(dense(transformed(self.steps, X)), dtype=np.float64)
+        if self.constant is None:
+            return points
+        return np.column_stack([points, np.full(len(points), self.constant)])
+
+
+AnyModel = Model | Machines | JointModel
+
+
+def of_classifier(estimator: Any) -> AnyModel:
+    """Convert a fitted estimator of any number of classes; see `of_estimator`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator.
+
+    Raises
+    ------
+    ValueError
+        As in `of_estimator`, or if nu of a NuSVC or its weights are not supported.
+    """
+    last, steps, at_end = unwrapped(estimator)
+    kind = type(last).__name__
+    classes = getattr(last, "classes_", ())
+    several = len(classes) > 2
+    # Imported here: files are read without scikit-learn.
+    from sklearn.svm import SVC, LinearSVC, NuSVC
+
+    if isinstance(last, LinearSVC) and several and last.multi_class == "crammer_singer":
+        return replace(_joint(last), steps=steps, source=f"LinearSVC (crammer_singer){at_end}")
+    if not several or not isinstance(last, SVC | NuSVC | LinearSVC):
+        return of_estimator(estimator)
+    of_kind = _one_vs_rest if isinstance(last, LinearSVC) else _one_vs_one
+    return Machines(f"{kind}{at_end}", len(classes), tuple(of_kind(last)), steps)
+
+
+def _joint(estimator: Any) -> JointModel:
+    """Convert a LinearSVC with multi_class="crammer_singer"."""
+    if estimator.class_weight is not None:
+        raise ValueError(
+            "LinearSVC with multi_class='crammer_singer' and class weights solves a problem with "
+            "a cost for each class, which is not among the families; fit it without them"
+        )
+    W = np.asarray(estimator.coef_, dtype=np.float64)
+    if not estimator.fit_intercept:
+        return JointModel("", float(estimator.C), W, None)
+    constant = float(estimator.intercept_scaling)
+    return JointModel(
+        "", float(estimator.C), np.column_stack([W, estimator.intercept_ / constant]), constant
+    )
+
+
+def _one_vs_rest(estimator: Any) -> Iterator[Machine]:
+    """Yield the machine of every class of a LinearSVC; only its own class is weighted."""
+    refuse_one_norm(estimator)
+    weights, classes = class_weights(estimator), estimator.classes_
+    names = ("loss", "fit_intercept", "intercept_scaling")
+    for own, label in enumerate(classes):
+        values = {name: getattr(estimator, name) for name in names} | {
+            "kind": "LinearSVC",
+            "C": estimator.C,
+            "coef": estimator.coef_[own],
+            "intercept": np.ravel(estimator.intercept_ * np.ones(len(classes)))[own],
+            "class_weight": (1.0, weights[own]),
+        }
+        others = tuple(other for other in range(len(classes)) if other != own)
+        yield Machine(f"{label} vs rest", of_values(values), others, (own,))
+
+
+def _one_vs_one(estimator: Any) -> Iterator[Machine]:
+    """Yield the machine of every pair of classes of an SVC or a NuSVC."""
+    weights, classes = class_weights(estimator), estimator.classes_
+    coefficients = np.asarray(dense(estimator.dual_coef_), dtype=np.float64)
+    ends = np.cumsum([0, *estimator.n_support_])
+    vectors = None if estimator.kernel == "precomputed" else estimator.support_vectors_
+    nu = read_nu(estimator)
+    for number, (first, second) in enumerate(combinations(range(len(classes)), 2)):
+        of_first, of_second = (np.arange(ends[own], ends[own + 1]) for own in (first, second))
+        # Row j - 1 has the coefficients of class i < j in the machine (i, j), row i those
+        # of class j, positive for class i.
+        pair = -np.concatenate([coefficients[second - 1, of_first], coefficients[first, of_second]])
+        chosen = np.concatenate([of_first, of_second])[pair != 0]
+        values = kernel_values(estimator) | {
+            "kind": "SVC",
+            "C": None if nu is not None else estimator.C,
+            "dual_coef": pair[pair != 0],
+            "support": estimator.support_[chosen],
+            "intercept": -estimator.intercept_[number],
+            "class_weight": (weights[first], weights[second]),
+        }
+        values |= {} if vectors is None else {"support_vectors": vectors[chosen]}
+        model = of_values({name: v for name, v in values.items() if v is not None})
+        name = f"{classes[first]} vs {classes[second]}"
+        model = replace(model, source=type(estimator).__name__, nu=nu)
+        yield Machine(name, model, (first,), (second,))
+
+
+def encode_labels(y: Any, k: int) -> Any:
+    """Return the positions of labels among the sorted labels.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Labels.
+    k : int
+        Number of classes of the model.
+
+    Raises
+    ------
+    ValueError
+        If the labels are of another number of classes.
+    """
+    labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(labels) != k:
+        raise ValueError(f"the model has {k} classes and the data {len(labels)}")
+    return codes

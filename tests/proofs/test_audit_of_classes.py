@@ -1,0 +1,224 @@
+"""Audits of classifiers of several classes, machine by machine, against cvxpy and libsvm."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import joblib
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, NuSVC
+from typer.testing import CliRunner
+
+from equimargin.cli.app import app
+from equimargin.proofs import audit
+from equimargin.proofs.audit import Audit, MachinesAudit
+from equimargin.proofs.foreign_machines import of_classifier
+
+pytestmark = pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+WORDS = np.array(["ash", "beech", "cedar", "douglas fir", "elm"])
+WEIGHTS = {"ash": 2.0, "cedar": 0.5}
+
+
+def some(load: Any, step: int, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    data = load()
+    X, y = data.data[data.target < k][::step], data.target[data.target < k][::step]
+    return X / np.maximum(np.abs(X).max(axis=0), 1.0), y
+
+
+DATA = {
+    "iris": some(load_iris, 2),
+    "wine": some(load_wine, 2),
+    "digits": some(load_digits, 9, k=4),
+}
+
+
+def optimum(K: np.ndarray, s: np.ndarray, c: np.ndarray, has_bias: bool = True) -> tuple[Any, Any]:
+    """Return the optima of T (23)-(25) and of K (2.3) with squared slacks, by cvxpy."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-12 * values.max()
+    w = cp.Variable(int(kept.sum()))
+    b = cp.Variable() if has_bias else 0.0
+    slack = cp.pos(1 - cp.multiply(s, vectors[:, kept] * np.sqrt(values[kept]) @ w + b))
+    optima = []
+    for loss in (c @ slack, c @ cp.square(slack)):
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + loss))
+        problem.solve(solver="CLARABEL", **TIGHT)
+        optima.append(float(problem.value))
+    return optima[0], optima[1]
+
+
+def near(found: Audit, value: float) -> bool:
+    """Return True if the proven interval of the optimum meets a value at 1e-6."""
+    unit = 1e-6 * max(abs(value), 1e-4 * found.problem.scale)  # type: ignore[union-attr]
+    return bool(found.optimum.lower - unit <= value <= found.optimum.upper + unit)
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_svc_is_audited_a_pair_of_classes_each(name: str, kernel: str, weights: Any) -> None:
+    X, y = DATA[name]
+    gram = X @ X.T if kernel != "rbf" else np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    features = gram if kernel == "precomputed" else X
+    model = SVC(C=3.0, kernel=kernel, gamma=0.5, class_weight=weights, tol=1e-5)
+    found = audit(model.fit(features, WORDS[y]), features, WORDS[y])
+    assert isinstance(found, MachinesAudit)
+    pairs = list(combinations(range(y.max() + 1), 2))
+    assert list(found.machines) == [f"{WORDS[i]} vs {WORDS[j]}" for i, j in pairs]
+    factor = np.array([(weights or {}).get(str(word), 1.0) for word in WORDS])
+    for (i, j), machine in zip(pairs, found.machines.values(), strict=True):
+        rows = np.isin(y, (i, j))
+        s = np.where(y[rows] == j, 1.0, -1.0)
+        value, _ = optimum(gram[np.ix_(rows, rows)], s, 3.0 * factor[y[rows]])
+        assert near(machine, value)
+        assert machine.relative_excess[1] < 1e-3
+        assert machine.own_relative_excess < 1e-3
+    lines = str(found).splitlines()
+    assert len(lines) == len(pairs) + 1
+    assert lines[-1].startswith(f"SVC, all {len(pairs)} machines: in total")
+    assert found.worst in lines[-1]
+    assert found.excess[0] <= sum(m.excess[1] for m in found.machines.values()) <= found.excess[1]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("has_intercept", [True, False])
+def test_linear_svc_is_audited_a_class_against_the_rest_each(
+    loss: str, has_intercept: bool
+) -> None:
+    X, y = DATA["iris"]
+    how = {"loss": loss, "fit_intercept": has_intercept, "class_weight": WEIGHTS}
+    model = LinearSVC(C=0.5, tol=1e-8, max_iter=10**6, random_state=0, **how)
+    found = audit(model.fit(X, WORDS[y]), X, WORDS[y])
+    assert isinstance(found, MachinesAudit)
+    Z = np.column_stack([X, np.ones(len(X))]) if has_intercept else X
+    for k, (name, machine) in enumerate(found.machines.items()):
+        assert name == f"{WORDS[k]} vs rest"
+        # LIBLINEAR weights the class itself, and not the rest.
+        c = 0.5 * np.where(y == k, WEIGHTS.get(WORDS[k], 1.0), 1.0)
+        values = optimum(Z @ Z.T, np.where(y == k, 1.0, -1.0), c, has_bias=False)
+        assert near(machine, values[loss == "squared_hinge"])
+        assert machine.relative_excess[1] < 1e-4
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_nu_svc_is_audited_at_the_cost_of_its_coefficients(k: int) -> None:
+    X, y = some(load_digits, 6, k)
+    model = NuSVC(nu=0.2, kernel="linear", tol=1e-8).fit(X, y)
+    found = audit(model, X, y)
+    machines = [found] if isinstance(found, Audit) else list(found.machines.values())
+    assert len(machines) == k * (k - 1) // 2
+    for (i, j), machine in zip(combinations(range(k), 2), machines, strict=True):
+        rows = np.isin(y, (i, j))
+        s, m = np.where(y[rows] == j, 1.0, -1.0), int(rows.sum())
+        # Schölkopf et al. (2000): min 1/2 |w|^2 - nu rho + sum_i xi_i / m, rho >= 0.
+        w, b, rho = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(nonneg=True)
+        loss = cp.sum(cp.pos(rho - cp.multiply(s, X[rows] @ w + b))) / m
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 - 0.2 * rho + loss))
+        problem.solve(solver="CLARABEL", **TIGHT)
+        assert pytest.approx(1 / (m * float(rho.value)), rel=1e-4) == machine.C
+        assert machine.relative_excess[1] < 1e-6
+
+
+@pytest.mark.parametrize("has_intercept", [True, False])
+def test_crammer_singer_is_audited_as_one_problem(has_intercept: bool) -> None:
+    X, y = some(load_iris, 4)
+    model = LinearSVC(
+        multi_class="crammer_singer", fit_intercept=has_intercept, C=2.0, tol=1e-4, random_state=0
+    ).fit(X, y)
+    found = audit(model, X, y)
+    assert isinstance(found, Audit)
+    Z = np.column_stack([X, np.ones(len(X))]) if has_intercept else X
+    W, E = cp.Variable((3, Z.shape[1])), np.eye(3)[y]
+
+    def value(W: Any, scores: Any, top: Any, total: Any) -> Any:
+        own = total(E * scores if isinstance(scores, np.ndarray) else cp.multiply(E, scores))
+        return total(W**2) / 2 + 2.0 * (total(top(scores + 1 - E, axis=1)) - own)
+
+    problem = cp.Problem(cp.Minimize(value(W, Z @ W.T, cp.max, cp.sum)))
+    problem.solve(solver="CLARABEL", **TIGHT)
+    assert found.optimum.lower - 1e-6 <= problem.value <= found.optimum.upper + 1e-6
+    own = np.column_stack([model.coef_, model.intercept_]) if has_intercept else model.coef_
+    stated = value(own, Z @ own.T, np.max, np.sum)
+    assert found.objective.lower - 1e-9 <= stated <= found.objective.upper + 1e-9
+    assert 0 <= found.relative_excess[1] < 1e-2
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 10**6), st.integers(3, 5))
+def test_random_sample_weights_give_the_problem_of_their_pair(seed: int, k: int) -> None:
+    random = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(k), np.arange(k), random.integers(0, k, 6 * k)])
+    X, weights = random.normal(size=(len(y), 3)), random.integers(0, 3, len(y)).astype(float)
+    weights[: 2 * k] = 1.0
+    model = SVC(C=2.0, kernel="linear", tol=1e-6).fit(X, y, sample_weight=weights)
+    found = audit(model, X, y, sample_weight=weights)
+    assert isinstance(found, MachinesAudit)
+    for (i, j), machine in zip(combinations(range(k), 2), found.machines.values(), strict=True):
+        rows = np.isin(y, (i, j)) & (weights > 0)
+        s = np.where(y[rows] == j, 1.0, -1.0)
+        assert near(machine, optimum(X[rows] @ X[rows].T, s, 2.0 * weights[rows])[0])
+        assert machine.relative_excess[1] < 1e-4
+
+
+def test_wrong_labels_classes_and_weights_are_a_sentence() -> None:
+    X, y = DATA["iris"]
+    model = SVC(C=2.0).fit(X, y)
+    nu, joint = NuSVC(nu=0.2).fit(X, y), LinearSVC(multi_class="crammer_singer", max_iter=10**5)
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (model, {"y": (y + 1) % 3}, "0 vs 1: the labels are contradicted"),
+        (model, {"y": np.minimum(y, 1)}, "the model has 3 classes and the data 2"),
+        (model, {"C": 1.0}, "0 vs 1: C differs: the model has 2.0, and 1.0 was passed"),
+        (nu, {"C": 1.0}, "C of a NuSVC follows from its coefficients; leave it out"),
+        (nu, {"sample_weight": np.ones(len(y))}, "a NuSVC with sample weights"),
+        (joint.fit(X, y), {"epsilon": 0.1}, "crammer_singer has neither an epsilon nor"),
+        (joint, {"X": X[:, :2]}, "the model has 4 features and the data 2"),
+    ]
+    for fitted, changed, reason in cases:
+        with pytest.raises(ValueError, match=reason):
+            audit(fitted, **{"X": X, "y": y, **changed})
+    with pytest.raises(ValueError, match="class_weight of a NuSVC"):
+        of_classifier(NuSVC(nu=0.2, class_weight={0: 2.0}).fit(X, y))
+    with pytest.raises(ValueError, match="with a 1-norm of w"):
+        of_classifier(LinearSVC(penalty="l1", dual=False).fit(X, y))
+    with pytest.raises(ValueError, match="a cost for each class"):
+        audit(
+            LinearSVC(multi_class="crammer_singer", class_weight={0: 2.0}, max_iter=10**5).fit(
+                X, y
+            ),
+            X,
+            y,
+        )
+
+
+def test_command_audits_every_machine_and_sums_them_up(tmp_path: Path) -> None:
+    X, y = DATA["iris"]
+    data = tmp_path / "rows.csv"
+    rows = [
+        "a,b,c,d,y",
+        *(",".join([*map(repr, x.tolist()), WORDS[k]]) for x, k in zip(X, y, strict=False)),
+    ]
+    data.write_text("\n".join(rows))
+    model, page = tmp_path / "model.joblib", tmp_path / "page.html"
+    joblib.dump(make_pipeline(StandardScaler(), SVC()).fit(X, WORDS[y]), model)
+    result = CliRunner().invoke(
+        app, ["audit", str(model), "--data", str(data), "--trust", "--html", str(page)]
+    )
+    assert result.exit_code == 0, result.output
+    for line in ("ash vs beech: SVC", "beech vs cedar: SVC", "end of a pipeline, all 3 machines"):
+        assert line in result.output
+    assert "relative excess, ash vs cedar" in page.read_text()
+    refused = CliRunner().invoke(
+        app, ["audit", str(model), "--data", str(data), "--trust", "--free-bias"]
+    )
+    assert refused.exit_code == 2
+    assert "for LIBSVM and LIBLINEAR files" in " ".join(refused.output.split())
