@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from equimargin import __version__
+from equimargin.cli.commands.cost_grid import check_grid, grid_record, score_grid
 from equimargin.cli.group import get_command
 from equimargin.cli.options.posing import (
     ProblemFields,
     TaskOption,
     data_record,
+    described,
     headline,
     kernel_record,
     make_kernel,
@@ -52,7 +54,7 @@ def path(  # prose-ok: param-section
     data: DataArgument,
     *,
     reading: ReadFields,
-    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta"))],
+    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "lambda_", "delta"))],
     seed: Annotated[
         int,
         typer.Option(
@@ -84,6 +86,15 @@ def path(  # prose-ok: param-section
             rich_help_panel=ANSWERS,
         ),
     ] = "auto",
+    grid_of_costs: Annotated[
+        bool,
+        typer.Option(
+            "--grid",
+            help="Choose C and gamma of the squared hinge from a grid by --validate, without a "
+            "path: C from 2^-5 to 2^5, gamma from 2^-6 to 2^-1 or that of --gamma.",
+            rich_help_panel=ANSWERS,
+        ),
+    ] = False,
     lambda_min: Annotated[
         float,
         typer.Option(
@@ -136,7 +147,8 @@ def path(  # prose-ok: param-section
 
     The path of a problem with hinge loss is computed from one breakpoint of lambda =
     1/C to the next. Between breakpoints lambda f is linear in lambda; f of a one-norm
-    problem is constant there, and jumps at breakpoints.
+    problem is constant there, and jumps at breakpoints. --grid solves the squared hinge,
+    which has no such path, at costs of a grid.
 
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
     or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
@@ -152,6 +164,7 @@ def path(  # prose-ok: param-section
         rows = raw.scaled() if reading.scale else raw
         chosen = make_kernel(posing, rows)
         posing.check(rows)
+        check_grid(context, grid_of_costs, validate, rows)
         family = _family(family, posing)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
@@ -166,16 +179,7 @@ def path(  # prose-ok: param-section
             )
             raise typer.Exit
         folds = _folds(validate)
-        if folds is not None and (raw.weight is not None or raw.pairs is not None):
-            raise ValueError(
-                f"--validate {folds}: folds support neither weights nor preferences; name a "
-                f"file of validation rows"
-            )
-        if folds is not None and posing.variant_arguments():
-            option = "--bias penalized" if posing.bias else "--per-query mean"
-            raise ValueError(
-                f"--validate {folds}: folds do not support {option}; name a file of validation rows"
-            )
+        _check_folds(folds, raw, posing)
         if validate == "-" and "-" in (data, reading.preferences):
             raise ValueError(
                 "standard input (-) can be read only once, and is named twice; name a file "
@@ -186,6 +190,15 @@ def path(  # prose-ok: param-section
             if validate is None or folds is not None
             else _validation(validate, raw, problem, metric, reading)
         )
+        if grid_of_costs:
+            table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit)
+            typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validate}")
+            typer.echo(str(table))
+            settings = {"validate": validate, "metric": metric, "seed": seed}
+            settings |= {"scale": reading.scale, "time_limit": time_limit}
+            if json is not None:
+                write(json, grid_record(data_record(rows, problem), table, settings))
+            raise typer.Exit
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import grid, make_folds
         from equimargin.solvers import regularization_path
@@ -316,6 +329,20 @@ def _folds(validate: str | None) -> int | None:
             f"before the name of a file"
         )
     return int(number)
+
+
+def _check_folds(folds: int | None, data: Data, posing: ProblemFields) -> None:
+    """Refuse folds of what only a file of validation rows supports."""
+    if folds is not None and (data.weight is not None or data.pairs is not None):
+        raise ValueError(
+            f"--validate {folds}: folds support neither weights nor preferences; name a "
+            f"file of validation rows"
+        )
+    if folds is not None and posing.variant_arguments():
+        option = "--bias penalized" if posing.bias else "--per-query mean"
+        raise ValueError(
+            f"--validate {folds}: folds do not support {option}; name a file of validation rows"
+        )
 
 
 def _check_endings(plot: Path | None, save: Path | None) -> None:
