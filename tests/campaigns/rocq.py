@@ -81,11 +81,12 @@ TACTICS = r"""Ltac parts leaf := match goal with
   | |- forall i, _ => case=> -[|[|[|//]]] //= ?; parts leaf
   | |- is_true (_ <= _) => expanded; leaf | |- _ = _ => expanded; numerals
   | |- _ => progress hnf; parts leaf end
-with expanded := rewrite ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K
+with expanded := rewrite ?/svm_beta_margin ?/svr_beta_above ?/svr_beta_below ?/svr_beta_value
+  ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K
   ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
 Ltac whole_number m n := match n with O => fail
-  | S ?k => first [difference m 0%N | whole_number (S m) k] end.
+  | S ?k => first [difference m 0%N | difference m 1%N | whole_number (S m) k] end.
 Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
   | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
 Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N
