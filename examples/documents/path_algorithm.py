@@ -40,7 +40,7 @@ from ledger.path_as_printed import Ending, PrintedPath, path_as_printed
 
 LAMBDA_MIN = 1e-3
 READINGS: tuple[Literal["one", "all"], ...] = ("one", "all")
-"""Which of several pairs with an event at one lambda change their set."""
+"""Number of pairs that change their set where several have an event at one lambda."""
 OUTCOMES = ("right", "wrong, unnoticed", "stops")
 """Ends of a run: all solutions right, a wrong one, or a singular matrix before any."""
 
@@ -78,7 +78,7 @@ KINDS = (
 
 
 def outcome(printed: PrintedPath) -> str:
-    """Return what becomes of a run."""
+    """Return the outcome of a run."""
     if printed.first_wrong() is not None:
         return OUTCOMES[1]
     return OUTCOMES[2] if printed.ending is Ending.SINGULAR else OUTCOMES[0]

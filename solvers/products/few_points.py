@@ -67,12 +67,13 @@ def through_gram(run: Run) -> Run:
             feature_names=None,
         )
         found = run(reduced, limits, replace(start, w=None) if warm_start else None)
-        found = replace(found, problem=problem, point=_in_weights(problem, found.point))
+        point = _in_weights(problem, reduced.own_point(found.point))
+        found = replace(found, problem=problem, point=point)
         ended = found.status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
         if ended or found.relative_gap <= limits.tol:
             return found
         left = limits.time_limit and max(limits.time_limit - found.seconds, SHORTEST_LIMIT)
-        again = run(problem, replace(limits, time_limit=left), found.point)
+        again = run(problem, replace(limits, time_limit=left), point)
         return replace(
             again,
             iterations=(found.iterations or 0) + (again.iterations or 0),

@@ -17,6 +17,7 @@ from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial
 from equimargin.formulations.problem.construct import classification, ranking, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers import regularization_path, solve_declaration
+from narrow import present
 
 KERNELS: dict[str, Kernel] = {"linear": linear(), "polynomial": polynomial(2, 1.0, 1.0)}
 EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
@@ -83,7 +84,7 @@ def test_form_has_the_optimum_over_w_and_b(id: str, kernel: str, weighted: bool)
         problem, optimum = problem_and_optimum(id, kernel, weighted, seed)
         found = solve_declaration(declare(id, problem), "CLARABEL")
         assert found.value == pytest.approx(optimum, rel=1e-6)
-        primal, _ = problem.values(found.point)
+        primal, _ = problem.values(present(found.point))
         if np.isfinite(primal):
             assert primal == pytest.approx(optimum, rel=1e-5)
 
@@ -102,7 +103,9 @@ def test_lambda_form_is_on_the_path_of_its_family(id: str) -> None:
 def test_squared_betahat_is_any_vector_that_gives_the_coefficients() -> None:
     # K, after (3.16): betahat is free, so that w is unique and betahat is not.
     problem, optimum = problem_and_optimum("rank.l2.betahat", "linear", False, 0)
-    alpha = np.asarray(solve_declaration(declare("rank.l2.dual", problem), "CLARABEL").point.alpha)
+    alpha = np.asarray(
+        present(solve_declaration(declare("rank.l2.dual", problem), "CLARABEL").point).multipliers
+    )
     A, K = problem.rows.matrix.toarray(), problem.gram.dense
     shift = np.linalg.svd(A.T)[2][-1]
     assert np.abs(A.T @ shift).max() < 1e-12

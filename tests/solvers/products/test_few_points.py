@@ -16,6 +16,8 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers import SOLVERS, solve
 from equimargin.solvers.products import few_points
 from equimargin.solvers.products.few_points import ENTRIES_PER_PAIR, has_few_points
+from equimargin.solvers.solution import Limits
+from narrow import present
 
 M, D, C, EPSILON = 8, 200, 3.0, 0.1
 
@@ -75,18 +77,16 @@ def test_every_solver_has_the_optimum_in_w_and_returns_weights(family: str, loss
             assert found.problem is problem
             assert found.value == pytest.approx(optimum, rel=1e-6)
             assert found.lower - 1e-9 <= optimum <= found.upper + 1e-9
-            assert found.w is not None and found.w.shape == (problem.explicit.q,)  # type: ignore[union-attr]
+            assert present(found.w).shape == (present(problem.explicit).q,)
 
 
 def test_solver_is_given_a_gram_matrix_of_its_points_only_where_features_are_many() -> None:
-    given = []
+    given: list[tuple[int, int]] = []
 
     @few_points.through_gram
     def record(problem: MarginProblem, limits: Any, start: Any) -> Any:
         given.append(problem.X.shape)
         return solve(problem, "newton", tol=limits.tol, warm_start=start)
-
-    from equimargin.solvers.solution import Limits
 
     X, levels, _ = data(0)
     y = np.where(levels > 0, 1.0, -1.0)
@@ -137,5 +137,4 @@ def test_products_with_the_gram_matrix_cost_fewer_multiplications() -> None:
         in_weights = solve(problem, "tron", tol=1e-6)
     finally:
         few_points.MOST_POINTS = patched
-    assert found.w is not None and in_weights.w is not None
     assert by_gram < 2 * m * d * in_weights.trajectory[-1].products / 4

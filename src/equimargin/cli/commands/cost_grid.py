@@ -99,15 +99,12 @@ def score_grid(
     from equimargin.formulations.kernels.registry import list_parameters
     from equimargin.selection.costs import GAMMAS, cost_grid
 
-    gammas = (
-        [str(gamma) for gamma in GAMMAS]
+    gammas: list[Any] = (
+        [*GAMMAS]
         if posing.gamma is None and "gamma" in list_parameters(posing.kernel)
         else [posing.gamma]
     )
-    kernels: list[Kernel] = [
-        make_kernel(posing if gamma is None else replace(posing, gamma=float(gamma)), rows)
-        for gamma in gammas
-    ]
+    kernels: list[Kernel] = [make_kernel(replace(posing, gamma=gamma), rows) for gamma in gammas]
     task, parts = cast("Task", rows.task), (rows,) if held_out is None else (rows, held_out)
     X = parts[0].X if held_out is None else _stacked([part.X for part in parts])
     y = np.concatenate([part.y for part in parts])

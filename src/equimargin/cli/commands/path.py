@@ -194,10 +194,10 @@ def path(  # prose-ok: param-section
             table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit)
             typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validate}")
             typer.echo(str(table))
-            settings = {"validate": validate, "metric": metric, "seed": seed}
-            settings |= {"scale": reading.scale, "time_limit": time_limit}
+            chosen_by = {"validate": validate, "metric": metric, "seed": seed}
+            limited = {"scale": reading.scale, "time_limit": time_limit}
             if json is not None:
-                write(json, grid_record(data_record(rows, problem), table, settings))
+                write(json, grid_record(data_record(rows, problem), table, chosen_by | limited))
             raise typer.Exit
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import grid, make_folds
