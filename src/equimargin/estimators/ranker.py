@@ -311,17 +311,17 @@ class MarginRanker(Ranker, CostEstimator):
 class OneNormRanker(Ranker, CostEstimator):
     """One-norm ranking, a linear program with few nonzero coefficients.
 
-        min over x >= 0    1'x + C sum over pairs of (1 - f(x_i) + f(x_j))_+,
+        min over a >= 0    1'a + C sum over pairs of (1 - f(x_i) + f(x_j))_+,
                            y_i > y_j in one query
 
-    f = sum_i x_i k(x_i, .), or f = sum over pairs x_ij (k(x_i, .) - k(x_j, .)).
+    f = sum_i a_i k(x_i, .), or f = sum over pairs a_ij (k(x_i, .) - k(x_j, .)).
 
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
         See `MarginClassifier`; C must be finite.
     over : {"points", "pairs"}, default "points"
-        Index set of x: "points" is the ranking vector machine.
+        Index set of a: "points" is the ranking vector machine.
 
     Attributes
     ----------
