@@ -17,7 +17,7 @@ from equimargin.solvers import SOLVERS, solve
 from equimargin.solvers.products import few_points
 from equimargin.solvers.products.few_points import ENTRIES_PER_PAIR, has_few_points
 from equimargin.solvers.solution import Limits
-from narrow import present
+from narrow import as_a, present
 
 M, D, C, EPSILON = 8, 200, 3.0, 0.1
 
@@ -118,6 +118,7 @@ def test_start_in_weights_or_multipliers_is_taken() -> None:
     X, levels, _ = data(3)
     problem = ranking(X, levels, C=C, loss="squared_hinge")
     first = solve(problem, "tron", tol=1e-10)
+    assert as_a(Point, first.point).w is not None
     for start in (first.point, Point(w=first.w), Point(alpha=first.dual)):
         again = solve(problem, "tron", tol=1e-9, warm_start=start)
         assert again.ok
