@@ -26,6 +26,7 @@ from equimargin.formulations.declarations.symbols import (
     maximize,
     minimize,
 )
+from equimargin.formulations.documents.encyclopedia import svm_l2
 from equimargin.formulations.documents.shared.point_maps import (
     COEFFICIENTS,
     MARGIN,
@@ -33,7 +34,7 @@ from equimargin.formulations.documents.shared.point_maps import (
     WITH_SLACKS,
 )
 from equimargin.formulations.documents.shared.subsets import declared_subsets, has_every_subset
-from equimargin.formulations.documents.yu_kim import rank_l1
+from equimargin.formulations.documents.yu_kim import rank_l1, svm_soft, svr_l1, svr_l2
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.construct import classification, ranking
 from equimargin.formulations.problem.point import Point
@@ -344,6 +345,137 @@ def nobias_beta(d: Symbols) -> cp.Problem:
     )
 
 
+@nobias_l2.formulation(
+    "beta",
+    Source("K", "(3.14) with squared slacks"),
+    latex=r"\min_{\bar\beta}\ \tfrac12\bar\beta^\top\bar Q\bar\beta + C\|(1 - \bar "
+    r"Q\bar\beta)_+\|^2,\quad \bar Q = YKY",
+    carries="function",
+    to_canonical=lambda v, d: Point(beta=d.y * v["betabar"], b=0.0),
+    from_canonical=lambda at, d: {"betabar": d.y * at.beta},
+)
+def nobias_l2_beta(d: Symbols) -> cp.Problem:
+    """min  1/2 betabar'Qbar betabar + C |(1 - Qbar betabar)_+|^2,   Qbar = YKY,  betabar free.
+
+    No multipliers: the point has f only.
+    """
+    betabar, C = cp.Variable(d.m, "betabar"), d.parameter("C")
+    beta = cp.multiply(d.y, betabar)
+    margins = cp.multiply(d.y, d.K @ beta)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
+
+
+# (3.14) with the b that the other documents leave free, and (3.12) of a tube
+
+BETABAR_WITH_BIAS: dict[str, Any] = {
+    "carries": "function",
+    "to_canonical": lambda v, d: Point(beta=d.y * v["betabar"], b=-float(v["b"])),
+    "from_canonical": lambda at, d: {"betabar": d.y * at.beta, "b": -at.b},
+}
+BETA_WITH_BIAS: dict[str, Any] = {
+    "carries": "function",
+    "to_canonical": lambda v, d: Point(beta=v["beta"], b=float(v["b"])),
+    "from_canonical": lambda at, d: {"beta": at.beta, "b": at.b},
+}
+
+
+@svm_soft.formulation(
+    "beta",
+    Source("K", "(3.14) with a free b"),
+    Source("T", "Theorem 1, (97)-(98), for (23)-(25)"),
+    latex=r"\min_{\bar\beta,b}\ \tfrac12\bar\beta^\top\bar Q\bar\beta + C\sum_i(1 - (\bar "
+    r"Q\bar\beta)_i + y_ib)_+,\quad \bar Q = YKY",
+    **BETABAR_WITH_BIAS,
+)
+def soft_beta(d: Symbols) -> cp.Problem:
+    """min  1/2 betabar'Qbar betabar + C 1'(1 - Qbar betabar + y b)_+,
+    Qbar = YKY,  betabar and b free.
+
+    F(x) = sum_i betabar_i y_i k(x_i, x) - b, as T writes it. No multipliers: the point
+    has f and b only.
+    """
+    betabar, b, C = cp.Variable(d.m, "betabar"), cp.Variable(name="b"), d.parameter("C")
+    beta = cp.multiply(d.y, betabar)
+    margins = cp.multiply(d.y, d.K @ beta - b)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - margins)),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
+
+
+@svm_l2.formulation(
+    "beta",
+    Source("K", "(3.14) with squared slacks and a free b"),
+    latex=r"\min_{\bar\beta,b}\ \tfrac12\bar\beta^\top\bar Q\bar\beta + C\sum_i(1 - (\bar "
+    r"Q\bar\beta)_i + y_ib)_+^2,\quad \bar Q = YKY",
+    **BETABAR_WITH_BIAS,
+)
+def soft_l2_beta(d: Symbols) -> cp.Problem:
+    """min  1/2 betabar'Qbar betabar + C |(1 - Qbar betabar + y b)_+|^2,
+    Qbar = YKY,  betabar and b free.
+
+    F(x) = sum_i betabar_i y_i k(x_i, x) - b. No multipliers: the point has f and b only.
+    """
+    betabar, b, C = cp.Variable(d.m, "betabar"), cp.Variable(name="b"), d.parameter("C")
+    beta = cp.multiply(d.y, betabar)
+    margins = cp.multiply(d.y, d.K @ beta - b)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - margins))),
+        hard=margins[d.hard] >= 1 if d.hard.any() else None,
+    )
+
+
+@svr_l1.formulation(
+    "beta",
+    Source("T", "(64), in the coefficients of Theorem 1"),
+    Source("K", "(3.12), of a tube"),
+    latex=r"\min_{\beta,b}\ \tfrac12\beta^\top K\beta + C\sum_i(|y_i - (K\beta)_i - b| - "
+    r"\varepsilon)_+",
+    **BETA_WITH_BIAS,
+)
+def svr_l1_beta(d: Symbols) -> cp.Problem:
+    """min  1/2 beta'K beta + C sum_i (|y_i - g_i - b| - epsilon)_+   s.t.  g = K beta,
+    beta and b free.
+
+    Each side of the tube has its own term, and its own weight. No multipliers of the
+    rows: the point has f and b only.
+    """
+    beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(name="b"), d.parameter("C")
+    error = d.y - (d.let("g", d.K @ beta) + b)
+    u = cp.hstack([error - d.epsilon, -error - d.epsilon])
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.pos(u)),
+        hard=u[d.hard] <= 0 if d.hard.any() else None,
+    )
+
+
+@svr_l2.formulation(
+    "beta",
+    Source("T", "(60)-(63), in the coefficients of Theorem 1"),
+    Source("K", "(3.13), of a tube"),
+    latex=r"\min_{\beta,b}\ \tfrac12\beta^\top K\beta + C\sum_i(|y_i - (K\beta)_i - b| - "
+    r"\varepsilon)_+^2",
+    **BETA_WITH_BIAS,
+)
+def svr_l2_beta(d: Symbols) -> cp.Problem:
+    """min  1/2 beta'K beta + C sum_i (|y_i - g_i - b| - epsilon)_+^2   s.t.  g = K beta,
+    beta and b free.
+
+    Each side of the tube has its own term, and its own weight. No multipliers of the
+    rows: the point has f and b only.
+    """
+    beta, b, C = cp.Variable(d.m, "beta"), cp.Variable(name="b"), d.parameter("C")
+    error = d.y - (d.let("g", d.K @ beta) + b)
+    u = cp.hstack([error - d.epsilon, -error - d.epsilon])
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(u))),
+        hard=u[d.hard] <= 0 if d.hard.any() else None,
+    )
+
+
 @nobias_hard.formulation(
     "beta",
     Source("K", "(3.14) with xi = 0"),
@@ -384,6 +516,31 @@ def l1_betahat(d: Symbols) -> cp.Problem:
     g = d.let("g", d.K @ beta)
     return minimize(
         d.K.quad(beta) / 2 + C * (d.c @ cp.pos(1 - d.A @ g)),
+        hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None,
+    )
+
+
+@rank_l2.formulation(
+    "betahat",
+    Source("K", "(3.15) with squared slacks, by (3.16)"),
+    latex=r"\min_{\hat\beta}\ \tfrac12\hat\beta^\top\hat Q\hat\beta + C\|(1 - \hat "
+    r"Q\hat\beta)_+\|^2,\quad \hat Q = AKA^\top",
+    carries="multipliers",
+    to_canonical=lambda v, d: Point(beta=d.A.T @ v["betahat"], b=0.0),
+    from_canonical=lambda at, d: {"betahat": at.alpha},
+)
+def l2_betahat(d: Symbols) -> cp.Problem:
+    """min  1/2 betahat'Qhat betahat + C |(1 - Qhat betahat)_+|^2,   Qhat = A K A',
+    betahat free, one number a pair.
+
+    The optimal alpha, which is unique, is optimal here, not the other way round: the
+    point has f = A'betahat only.
+    """
+    betahat, C = cp.Variable(d.p, "betahat"), d.parameter("C")
+    beta = d.let("beta", d.A.T @ betahat)
+    g = d.let("g", d.K @ beta)
+    return minimize(
+        d.K.quad(beta) / 2 + C * (d.c @ cp.square(cp.pos(1 - d.A @ g))),
         hard=(d.A @ g)[d.hard] >= 1 if d.hard.any() else None,
     )
 

@@ -194,6 +194,40 @@ LINKS: tuple[Link, ...] = (
     _dual_pair(
         "svm.l2.primal", "svm.l2.dual", "svm.svm_l2_duality", _W("SVM classifier, sigma = 2")
     ),
+    _same_function(
+        "svm.soft.primal",
+        "svm.soft.beta",
+        "Representer theorem with w = sum_i y_i betabar_i phi_i, at the same b.",
+        "coefficients.svm_soft_beta_equivalence",
+        _K("(3.14)"),
+        _T("Theorem 1"),
+    ),
+    _rescaled(
+        "svm.soft.lambda.primal",
+        "svm.soft.primal",
+        "At lambda = 1/C the optimum is that of (23)-(25) at C divided by C, at the same w and b.",
+        to_function,
+        "coefficients.svm_soft_lambda_primal_rescaling",
+        _P("(6)"),
+        _T("(23)-(25)"),
+    ),
+    _rescaled(
+        "svm.soft.lambda.dual",
+        "svm.soft.dual",
+        "At lambda = 1/C the optimum is that of (26)-(28) at C divided by C; its alpha is "
+        "that of (26)-(28) divided by C.",
+        to_multipliers,
+        "coefficients.svm_soft_lambda_dual_rescaling",
+        _P("(8)"),
+        _T("(26)-(28)"),
+    ),
+    _same_function(
+        "svm.l2.primal",
+        "svm.l2.beta",
+        "Representer theorem with w = sum_i y_i betabar_i phi_i, at the same b.",
+        "coefficients.svm_l2_beta_equivalence",
+        _K("(3.14)"),
+    ),
     _dual_pair("svm.nobias.primal", "svm.nobias.dual", "svm.svm_nobias_duality", _K("(2.3)")),
     _same_function(
         "svm.nobias.primal",
@@ -233,6 +267,13 @@ LINKS: tuple[Link, ...] = (
         "svm.svm_nobias_l2_duality",
         _K("(2.3), squared"),
     ),
+    _same_function(
+        "svm.nobias_l2.primal",
+        "svm.nobias_l2.beta",
+        "Representer theorem with w = sum_i y_i betabar_i phi_i.",
+        "coefficients.svm_nobias_l2_beta_equivalence",
+        _K("(3.14)"),
+    ),
     Equivalence(
         a="svm.penalized.primal",
         b="svm.nobias.primal",
@@ -246,7 +287,40 @@ LINKS: tuple[Link, ...] = (
     ),
     _dual_pair("svr.hard.primal", "svr.hard.dual", "svr.svr_hard_duality", _T("(57)-(59)")),
     _dual_pair("svr.l1.primal", "svr.l1.dual", "svr.svr_l1_duality", _T("(64)-(73)")),
+    _same_function(
+        "svr.l1.primal",
+        "svr.l1.beta",
+        "Representer theorem: w = sum_i beta_i x_i, at the same b.",
+        "coefficients.svr_l1_beta_equivalence",
+        _T("Theorem 1"),
+    ),
+    _rescaled(
+        "svr.l1.lambda.primal",
+        "svr.l1.primal",
+        "At lambda = 1/C the optimum is that of (64) at C divided by C, at the same w and b.",
+        to_function,
+        "coefficients.svr_l1_lambda_primal_rescaling",
+        _P("(6)"),
+        _T("(64)"),
+    ),
+    _rescaled(
+        "svr.l1.lambda.dual",
+        "svr.l1.dual",
+        "At lambda = 1/C the optimum is that of (70)-(73) at C divided by C; its multipliers "
+        "are those of (70)-(73) divided by C.",
+        to_multipliers,
+        "coefficients.svr_l1_lambda_dual_rescaling",
+        _P("(8)"),
+        _T("(70)-(73)"),
+    ),
     _dual_pair("svr.l2.primal", "svr.l2.dual", "svr.svr_l2_duality", _T("(60)-(63)")),
+    _same_function(
+        "svr.l2.primal",
+        "svr.l2.beta",
+        "Representer theorem: w = sum_i beta_i x_i, at the same b.",
+        "coefficients.svr_l2_beta_equivalence",
+        _T("Theorem 1"),
+    ),
     _dual_pair("rank.hard.primal", "rank.hard.dual", "ranksvm.rank_hard_duality", _T("(84)-(85)")),
     Equivalence(
         a="rank.hard.primal",
@@ -453,6 +527,16 @@ LINKS: tuple[Link, ...] = (
         "Representer theorem: w = sum_i beta_i phi_i.",
         "ranksvm.rank_l2_beta_equivalence",
         _K("(3.13)"),
+    ),
+    Equivalence(
+        a="rank.l2.dual",
+        b="rank.l2.betahat",
+        statement="The optimal alpha is an optimal betahat and every optimal betahat gives the "
+        "optimal w, but is no alpha in general.",
+        sources=(_K("(3.15), Appendix A"),),
+        forward=to_multipliers,
+        backward=to_multipliers,
+        theorem="coefficients.rank_l2_betahat_equivalence",
     ),
     _dual_programs(
         "rank.onenorm.primal", "rank.onenorm.dual", "one_norm.rank_onenorm_duality", _T("(94)-(96)")

@@ -51,6 +51,7 @@ from equimargin.solvers.dual.sweeps import (
     sweep,
     thresholds,
 )
+from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.products.row_access import stored_entries, stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
 from equimargin.solvers.progress import (
@@ -109,6 +110,7 @@ REQUIREMENTS = Requirements(
     algorithm="dual coordinate descent: any rows without a bias",
     requires=REQUIREMENTS,
 )
+@through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Alternate sweeps and Newton's method on the free rows until the gap is small."""
     progress = DualConvergenceMonitor(

@@ -43,6 +43,7 @@ from equimargin.solvers.dual.newton_on_face import (
 )
 from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
 from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
+from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
     DualConvergenceMonitor,
@@ -171,6 +172,7 @@ REQUIREMENTS = Requirements(
     "bias",
     requires=REQUIREMENTS,
 )
+@through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve one problem."""
     with one_thread(), borrow_workspace() as memory:

@@ -46,6 +46,7 @@ from equimargin.solvers.newton.start import (
     unknowns_for,
     unsuited_bias,
 )
+from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_multipliers
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
@@ -123,6 +124,7 @@ REQUIREMENTS = Requirements(
     requires=REQUIREMENTS,
     first=suits_newton,
 )
+@through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps, and centre the smoothing anew at every minimum."""
     progress = DualConvergenceMonitor("huber", problem, limits, limits.max_iter or 10_000)

@@ -34,6 +34,7 @@ from equimargin.solvers.newton.start import (
     unknowns_for,
     unsuited_bias,
 )
+from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
@@ -76,6 +77,7 @@ def _cheap(problem: MarginProblem) -> bool:
     requires=REQUIREMENTS,
     first=_cheap,
 )
+@through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take Newton steps until the gap is small enough."""
     progress = DualConvergenceMonitor("newton", problem, limits, limits.max_iter or 1000)

@@ -55,6 +55,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import SQUARED_HINGE
+from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.solvers.progress import VALUE_ROUNDING, DualConvergenceMonitor, initial_function
 from equimargin.solvers.registry import solver
@@ -129,6 +130,7 @@ class IterationResult(NamedTuple):
     requires=REQUIREMENTS,
     reference=True,
 )
+@through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Take trust-region steps until the gap is small enough."""
     progress = DualConvergenceMonitor("tron", problem, limits, limits.max_iter or 1000)

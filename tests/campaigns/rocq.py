@@ -66,7 +66,7 @@ DRAWS = 200_000
 HEADER = r"""From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin representer.
-From equimargin Require Import svm svr ranksvm one_norm look_alikes.
+From equimargin Require Import svm svr ranksvm coefficients one_norm look_alikes.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -81,11 +81,12 @@ TACTICS = r"""Ltac parts leaf := match goal with
   | |- forall i, _ => case=> -[|[|[|//]]] //= ?; parts leaf
   | |- is_true (_ <= _) => expanded; leaf | |- _ = _ => expanded; numerals
   | |- _ => progress hnf; parts leaf end
-with expanded := rewrite ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K
+with expanded := rewrite ?/svm_beta_margin ?/svr_beta_above ?/svr_beta_below ?/svr_beta_value
+  ?/rank_values ?/rvm_row ?/svm_entry ?/Qhat ?/K
   ?big_ord_recl ?big_ord0 /vector /points /=.
 Ltac evaluated := rewrite OBJECTIVES ?/svm_quadratic ?/svr_quadratic ?/rank_quadratic; expanded.
 Ltac whole_number m n := match n with O => fail
-  | S ?k => first [difference m 0%N | whole_number (S m) k] end.
+  | S ?k => first [difference m 0%N | difference m 1%N | whole_number (S m) k] end.
 Ltac hinge_of e := first [rewrite (@max_r _ _ 0 e); last by whole_number 0%N 20%N
   | rewrite (@max_l _ _ 0 e); last by whole_number 0%N 20%N].
 Ltac size_of e := first [rewrite (@ger0_norm _ e); last by whole_number 0%N 20%N
@@ -167,6 +168,15 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "svm.l2.primal": Definition("svm_l2_primal_obj L {C}", f"svm_l2_primal_feas {SVM}", "w b xi"),
     "svm.l2.dual": Definition(f"svm_l2_dual_obj {SVM} {{C}}", "svm_l2_dual_feas y", "alpha"),
+    "svm.soft.beta": Definition(f"svm_soft_beta_obj {SVM} {{C}}", None, "betabar b"),
+    "svm.soft.lambda.primal": Definition(
+        "svm_soft_lambda_primal_obj L {C}^-1", f"svm_soft_primal_feas {SVM}", "w b zeta"
+    ),
+    "svm.soft.lambda.dual": Definition(
+        f"svm_soft_lambda_dual_obj {SVM} {{C}}^-1", "svm_soft_lambda_dual_feas y", "alpha"
+    ),
+    "svm.l2.beta": Definition(f"svm_l2_beta_obj {SVM} {{C}}", None, "betabar b"),
+    "svm.nobias_l2.beta": Definition(f"svm_nobias_l2_beta_obj {SVM} {{C}}", None, "betabar"),
     "svm.nobias.primal": Definition(
         "svm_nobias_primal_obj L {C}", f"svm_nobias_primal_feas {SVM}", "w xi"
     ),
@@ -203,6 +213,16 @@ DEFINITIONS: dict[str, Definition] = {
         "svr_l1_primal_obj L {C}", f"svr_l1_primal_feas {SVR}", "w b xi xihat"
     ),
     "svr.l1.dual": Definition(f"svr_l1_dual_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"),
+    "svr.l1.beta": Definition("svr_l1_beta_obj L x y {C} {e}", None, "beta b"),
+    "svr.l1.lambda.primal": Definition(
+        "svr_l1_lambda_primal_obj L {C}^-1", f"svr_l1_primal_feas {SVR}", "w b zeta zetahat"
+    ),
+    "svr.l1.lambda.dual": Definition(
+        f"svr_l1_lambda_dual_obj {SVR} {{C}}^-1",
+        "@svr_l1_lambda_dual_feas R _",
+        "alpha alphahat",
+    ),
+    "svr.l2.beta": Definition("svr_l2_beta_obj L x y {C} {e}", None, "beta b"),
     "svr.l1.dual.as_printed": Definition(
         f"svr_l1_dual_as_printed_obj {SVR}", "svr_l1_dual_feas {C}", "alpha alphahat"
     ),
@@ -226,6 +246,7 @@ DEFINITIONS: dict[str, Definition] = {
     "rank.l1.beta": Definition(f"rank_l1_beta_obj {RANK} {{C}}", None, "beta"),
     "rank.l2.beta": Definition(f"rank_l2_beta_obj {RANK} {{C}}", None, "beta"),
     "rank.l1.betahat": Definition(f"rank_l1_betahat_obj {RANK} {{C}}", None, "betahat"),
+    "rank.l2.betahat": Definition(f"rank_l2_betahat_obj {RANK} {{C}}", None, "betahat"),
     "rank.oneslack": Definition("rank_oneslack_obj L {C}", None, "w xi"),
     "rank.lambda.function": Definition(
         "rank_lambda_function_obj L (2%:R * {C})^-1", f"rank_lambda_function_feas {RANK}", "f zeta"

@@ -70,7 +70,8 @@ WITHOUT_MULTIPLIERS = {
         "ord.implicit_l2.two_levels",
     ),
     *("ord.hard.neighbours", "ord.hard.rank_hard"),
-    *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta"),
+    *("rank.l1.beta", "rank.l1.betahat", "rank.l2.beta", "rank.l2.betahat"),
+    *("svm.soft.beta", "svm.l2.beta", "svm.nobias_l2.beta", "svr.l1.beta", "svr.l2.beta"),
 }
 """Correct formulations whose points have no multipliers."""
 MISREAD = "rank.l2.value.as_printed"
@@ -285,7 +286,7 @@ PAYING = [
 ]
 
 
-@forms([*PAYING, "rank.l1.betahat"], "one infinite")
+@forms([*PAYING, "rank.l1.betahat", "rank.l2.betahat"], "one infinite")
 def test_a_hard_row_that_is_violated_is_printed(id: str, kernel: Kernel, weights: str) -> None:
     """A function that is wrong at a hard row violates the declared and the printed row.
 

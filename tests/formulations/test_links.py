@@ -387,7 +387,7 @@ def test_expressing_and_recovering_is_a_round_trip(id: str) -> None:
     """A canonical point given to the variables and read back has the same values."""
     entry = REGISTRY[id]
     problem = instance(entry.family, rbf(0.4) if "differences" in id else linear(), 1, n=8)
-    if id in ("svm.hard.bias.as_printed", "rank.l1.betahat"):
+    if id == "svm.hard.bias.as_printed" or id.endswith("betahat"):
         pytest.skip("read with another b, or another coefficient vector, on purpose")
     rng = np.random.default_rng(0)
     alpha = rng.uniform(0.0, 0.1, problem.p)

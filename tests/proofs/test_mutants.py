@@ -921,6 +921,44 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "ridge": plus(lambda d: -cp.sum_squares(d.variables["alpha"]) / (4 * d.canonical.C)),
         "one label flipped": elsewhere(label_flipped),
     },
+    "svm.soft.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "squared loss": priced(lambda u: cp.sum_squares(cp.pos(u))),
+        "absolute loss": priced(cp.norm1),
+        "betabar'betabar for betabar'Qbar betabar": priced(
+            lambda u: cp.sum(cp.pos(u)), lambda d: cp.sum_squares(d.variables["betabar"]) / 2
+        ),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+        "f of betabar without the labels": recovered(
+            lambda d: Point(beta=d.variables["betabar"].value, b=-float(d.variables["b"].value))
+        ),
+    },
+    "svm.soft.lambda.primal": {
+        "lambda = C": parameter("lambda", lambda lam: 1 / lam),
+        "1/2 dropped": plus(lambda d: d.parameters["lambda"] * _half_norm(d)),
+        "squared slacks": plus(
+            lambda d: cp.sum_squares(d.variables["zeta"]) - cp.sum(d.variables["zeta"])
+        ),
+        "margin 1.01": at_least(1.01),
+        "slacks free": without("slack"),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias read with the other sign": read_as(_other_bias),
+        "value not divided by lambda": valued(lambda v: v),
+        "alpha not divided by lambda": read_as(lambda point: replace(point, alpha=point.alpha / 2)),
+    },
+    "svm.soft.lambda.dual": {
+        "lambda = C": parameter("1/lambda", lambda inverse: 1 / inverse),
+        "1/2 dropped": plus(lambda d: -d.parameters["1/lambda"] * _half_norm(d)),
+        "upper bound 1.01": constraint("upper", lambda d: d.variables["alpha"] <= 1.01),
+        "upper bound C": constraint("upper", lambda d: d.variables["alpha"] <= d.canonical.C),
+        "no upper bound": without("upper"),
+        "no balance": without("balance"),
+        "value not divided by lambda": valued(lambda v: v),
+    },
     "svm.l2.primal": {
         **SQUARED_PRIMAL,
         "bias dropped": constraint("no bias", _no_bias),
@@ -935,6 +973,23 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
         "no balance": without("balance"),
         "one label flipped": elsewhere(label_flipped),
+    },
+    "svm.l2.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
+        "loss of both signs": priced(cp.sum_squares),
+        "betabar'betabar for betabar'Qbar betabar": priced(
+            lambda u: cp.sum_squares(cp.pos(u)),
+            lambda d: cp.sum_squares(d.variables["betabar"]) / 2,
+        ),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "one label flipped": elsewhere(label_flipped),
+        "f of betabar without the labels": recovered(
+            lambda d: Point(beta=d.variables["betabar"].value, b=-float(d.variables["b"].value))
+        ),
     },
     "svm.nobias.primal": {
         **PRIMAL,
@@ -971,6 +1026,20 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
         "betabar <= C": Special(
             constraint("upper", lambda d: d.variables["betabar"] <= d.parameters["C"]), APPENDIX_A
+        ),
+    },
+    "svm.nobias_l2.beta": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
+        "loss of both signs": priced(cp.sum_squares),
+        "betabar'betabar for betabar'Qbar betabar": priced(
+            lambda u: cp.sum_squares(cp.pos(u)),
+            lambda d: cp.sum_squares(d.variables["betabar"]) / 2,
+        ),
+        "one label flipped": elsewhere(label_flipped),
+        "f of betabar without the labels": recovered(
+            lambda d: Point(beta=d.variables["betabar"].value, b=0.0)
         ),
     },
     "svm.nobias_hard.primal": {
@@ -1091,6 +1160,35 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         "no upper bound below": without("upperhat"),
         "no balance": without("balance"),
     },
+    "svr.l1.beta": {
+        **COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
+        "1/2 dropped": plus(_half_norm),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "g = beta": constraint("g", lambda d: d.variables["g"] == d.variables["beta"]),
+    },
+    "svr.l1.lambda.primal": {
+        "lambda = 2 / C": parameter("lambda", lambda lam: 2 * lam),
+        "1/2 dropped": plus(lambda d: d.parameters["lambda"] * _half_norm(d)),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias read with the other sign": read_as(_other_bias),
+        "one side of the tube": constraint("below", lambda d: d.variables["zetahat"] >= -1),
+        "slacks above free": without("slack"),
+        "value at half the cost": valued(lambda v: v / 2),
+    },
+    "svr.l1.lambda.dual": {
+        "lambda = 2 / C": parameter("1/lambda", lambda inverse: inverse / 2),
+        "1/2 dropped": plus(lambda d: -d.parameters["1/lambda"] * _half_norm(d)),
+        "epsilon 0": elsewhere(tube(0)),
+        "upper bound 2": constraint("upper", lambda d: d.variables["alpha"] <= 2),
+        "no upper bound below": without("upperhat"),
+        "no balance": without("balance"),
+        "value at half the cost": valued(lambda v: v / 2),
+    },
     "svr.l2.primal": {
         **COST,
         "costs of the sides exchanged": elsewhere(sides_exchanged),
@@ -1114,6 +1212,16 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
         ),
         "epsilon 0": elsewhere(tube(0)),
         "no balance": without("balance"),
+    },
+    "svr.l2.beta": {
+        **COST,
+        "costs of the sides exchanged": elsewhere(sides_exchanged),
+        "1/2 dropped": plus(_half_norm),
+        "epsilon doubled": elsewhere(tube(2)),
+        "bias dropped": constraint("no bias", _no_bias),
+        "bias penalised": plus(lambda d: cp.square(d.variables["b"]) / 2),
+        "bias read with the other sign": read_as(_other_bias),
+        "g = beta": constraint("g", lambda d: d.variables["g"] == d.variables["beta"]),
     },
     "rank.hard.primal": {
         **HARD_PRIMAL,
@@ -1295,6 +1403,23 @@ MUTANTS: dict[str, dict[str, Mutate | Special]] = {
             lambda u: cp.sum_squares(cp.pos(u)), lambda d: cp.sum_squares(d.variables["beta"]) / 2
         ),
         "orientation": elsewhere(turned),
+    },
+    "rank.l2.betahat": {
+        **COST,
+        "1/2 dropped": plus(_half_norm),
+        "linear loss": priced(lambda u: cp.sum(cp.pos(u))),
+        "loss of both signs": priced(cp.sum_squares),
+        "betahat'betahat for betahat'Qhat betahat": priced(
+            lambda u: cp.sum_squares(cp.pos(u)),
+            lambda d: cp.sum_squares(d.variables["betahat"]) / 2,
+        ),
+        "orientation": elsewhere(turned),
+        "betahat for alpha": recovered(
+            lambda d: Point(alpha=np.maximum(1.01 * d.variables["betahat"].value, 0.0))
+        ),
+        "betahat >= 0": Special(
+            constraint("lower", lambda d: d.variables["betahat"] >= 0), APPENDIX_A
+        ),
     },
     "rank.onenorm.primal": {
         **COST,

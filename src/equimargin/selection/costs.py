@@ -32,6 +32,8 @@ from equimargin.solvers import solve
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
 """Costs of Kuo, Lee and Lin (2014), section 4.3: 2^-5 to 2^5."""
+GAMMAS = tuple(2.0**e for e in range(-6, 0))
+"""Kernel parameters gamma of Kuo, Lee and Lin (2014), section 4.3: 2^-6 to 2^-1."""
 
 
 @dataclass(frozen=True)

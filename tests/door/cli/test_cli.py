@@ -278,6 +278,9 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["nowhere.txt"], ["nowhere.txt", "no such file"]),
         (["xor", "-C", "-1"], ["C must be"]),
         (["xor", "-C", "nan"], ["C must be", "nan"]),
+        (["xor", "--lambda", "-1"], ["--lambda must be", "-1"]),
+        (["xor", "--lambda", "inf"], ["--lambda must be", "inf"]),
+        (["xor", "--lambda", "2", "-C", "0.5"], ["-C and --lambda", "leave out one of the two"]),
         (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
         (["xor", "--kernel", "foo"], ["--kernel", "foo"]),
         (["xor", "--formulation", "foo"], ["unknown formulation 'foo'", "svm.soft.dual"]),
@@ -528,6 +531,22 @@ def test_every_error_is_a_sentence_and_says_what_was_probably_meant(
     assert result.stderr.startswith("equimargin: ")
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
+
+
+@pytest.mark.parametrize(("lam", "cost"), [("4", "0.25"), ("0", "inf")])
+def test_lambda_is_the_cost_that_it_divides_one_by(lam: str, cost: str, tmp_path: Path) -> None:
+    found = []
+    for number, option in enumerate((("--lambda", lam), ("-C", cost))):
+        file = tmp_path / f"{number}.json"
+        how = ["--family", "svm.*", "--solver", "CLARABEL", "--json", str(file)]
+        RUN.invoke(app, ["compare", "xor", *how, *option])
+        found.append(json.loads(file.read_text()))
+    assert found[0]["settings"]["C"] == found[1]["settings"]["C"]
+    intervals = [
+        [(each["family"], each["lower"], each["upper"]) for each in record["families"]]
+        for record in found
+    ]
+    assert intervals[0] == intervals[1]
 
 
 def test_beginnings_and_other_names_are_understood(tmp_path: Path) -> None:

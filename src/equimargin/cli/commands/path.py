@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 import typer
 
 from equimargin import __version__
+from equimargin.cli.commands.cost_grid import check_grid, grid_record, score_grid
 from equimargin.cli.group import get_command
 from equimargin.cli.options.posing import (
     ProblemFields,
     TaskOption,
     data_record,
+    described,
     headline,
     kernel_record,
     make_kernel,
@@ -58,7 +60,7 @@ def path(  # prose-ok: param-section
     data: DataArgument,
     *,
     reading: ReadFields,
-    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta"))],
+    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "lambda_", "delta"))],
     seed: Annotated[
         int,
         typer.Option(
@@ -90,6 +92,15 @@ def path(  # prose-ok: param-section
             rich_help_panel=ANSWERS,
         ),
     ] = "auto",
+    grid_of_costs: Annotated[
+        bool,
+        typer.Option(
+            "--grid",
+            help="Choose C and gamma of the squared hinge from a grid by --validate, without a "
+            "path: C from 2^-5 to 2^5, gamma from 2^-6 to 2^-1 or that of --gamma.",
+            rich_help_panel=ANSWERS,
+        ),
+    ] = False,
     lambda_min: Annotated[
         float,
         typer.Option(
@@ -142,7 +153,8 @@ def path(  # prose-ok: param-section
 
     The path of a problem with hinge loss is computed from one breakpoint of lambda =
     1/C to the next. Between breakpoints lambda f is linear in lambda; f of a one-norm
-    problem is constant there, and jumps at breakpoints.
+    problem is constant there, and jumps at breakpoints. --grid solves the squared hinge,
+    which has no such path, at costs of a grid.
 
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
     or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
@@ -158,6 +170,7 @@ def path(  # prose-ok: param-section
         rows = raw.scaled() if reading.scale else raw
         chosen = make_kernel(posing, rows)
         posing.check(rows)
+        check_grid(context, grid_of_costs, validate, rows)
         family = _family(family, posing)
         if rows.has_many_classes:
             _refuse_files(plot, save, json, html, certify)
@@ -165,26 +178,21 @@ def path(  # prose-ok: param-section
             of_classes(raw, rows, chosen, family, posing, reading, validate, metric, seed, limits)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
-            files = [str(file) for file in (json, html, save, plot, certify) if file is not None]
-            typer.echo(
-                NO_PAIRS
-                + (
-                    f" {' and '.join(files)} {'is' if len(files) == 1 else 'are'} not written."
-                    if files
-                    else ""
-                )
-            )
-            raise typer.Exit
+            _exit_without_pairs(json, html, save, plot, certify)
         folds = _folds(validate)
-        if folds is not None:
-            _check_folds(folds, raw, posing)
+        _check_folds(folds, raw, posing)
         if validate == "-" and "-" in (data, reading.preferences):
             raise ValueError(READ_TWICE)
-        held_out = (
-            None
-            if validate is None or folds is not None
-            else _validation(validate, raw, problem, metric, reading)
-        )
+        file = None if folds is not None else validate
+        held_out = _validation(file, raw, problem, metric, reading)
+        if grid_of_costs:
+            table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit)
+            typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validate}")
+            typer.echo(str(table))
+            chosen_by = {"validate": validate, "metric": metric, "seed": seed}
+            limited = {"scale": reading.scale, "time_limit": time_limit}
+            record = grid_record(data_record(rows, problem), table, chosen_by | limited)
+            _write_and_exit(write, json, record)
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import grid, make_folds
         from equimargin.solvers import regularization_path
@@ -474,6 +482,23 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
     return make_margin_problem_from_data(data, kernel=kernel)
 
 
+def _write_and_exit(
+    write: Callable[[Path, Any], None], file: Path | None, record: dict[str, Any]
+) -> NoReturn:
+    """Write a record, if a file is named, and exit."""
+    if file is not None:
+        write(file, record)
+    raise typer.Exit
+
+
+def _exit_without_pairs(*files: Path | None) -> NoReturn:
+    """Print that there is no path, and the files that are not written, and exit."""
+    names = [str(file) for file in files if file is not None]
+    are = "is" if len(names) == 1 else "are"
+    typer.echo(NO_PAIRS + (f" {' and '.join(names)} {are} not written." if names else ""))
+    raise typer.Exit
+
+
 def _folds(validate: str | None) -> int | None:
     """Return the number of folds in `--validate`; None if it is a file or is missing."""
     try:
@@ -488,14 +513,14 @@ def _folds(validate: str | None) -> int | None:
     return int(number)
 
 
-def _check_folds(folds: int, data: Data, posing: ProblemFields) -> None:
-    """Refuse folds of weighted rows, of preferences, or of a variant of the problem."""
-    if data.weight is not None or data.pairs is not None:
+def _check_folds(folds: int | None, data: Data, posing: ProblemFields) -> None:
+    """Refuse folds of what only a file of validation rows supports."""
+    if folds is not None and (data.weight is not None or data.pairs is not None):
         raise ValueError(
             f"--validate {folds}: folds support neither weights nor preferences; name a "
             f"file of validation rows"
         )
-    if posing.variant_arguments():
+    if folds is not None and posing.variant_arguments():
         option = "--bias penalized" if posing.bias else "--per-query mean"
         raise ValueError(
             f"--validate {folds}: folds do not support {option}; name a file of validation rows"
@@ -510,12 +535,14 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
 
 
 def _validation(
-    source: str, training: Data, problem: Problem, metric: str, reading: ReadFields
-) -> Data:
+    source: str | None, training: Data, problem: Problem, metric: str, reading: ReadFields
+) -> Data | None:
     """Load the rows of another file with the features and the scaling of the training rows.
 
-    Rows on which the metric is undefined are refused.
+    Rows on which the metric is undefined are refused. None without a file.
     """
+    if source is None:
+        return None
     from equimargin.data import DataError
     from equimargin.selection.validation import find_metric
 

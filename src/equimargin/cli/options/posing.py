@@ -117,15 +117,24 @@ class ProblemFields:
         ),
     ] = None
     cost: Annotated[
-        float,
+        float | None,
         typer.Option(
             "-C",
             "--cost",
             metavar="COST",
-            help="Cost of a unit of slack; inf for a hard margin.",
+            help="Cost of a unit of slack, by default 1; inf for a hard margin.",
             rich_help_panel=PROBLEM,
         ),
-    ] = 1.0
+    ] = None
+    lambda_: Annotated[
+        float | None,
+        typer.Option(
+            "--lambda",
+            metavar="LAMBDA",
+            help="Weight of the norm in place of -C, lambda = 1/C; 0 for a hard margin.",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None
     epsilon: Annotated[
         float,
         typer.Option(
@@ -193,6 +202,27 @@ class ProblemFields:
                 "--per-query: the data have no queries; name the column that has them "
                 "(--query COLUMN), or leave it out"
             )
+
+    @property
+    def C(self) -> float:
+        """Cost of a unit of slack, from -C or as 1 / lambda.
+
+        Raises
+        ------
+        ValueError
+            If both are given, or lambda is below 0 or not finite.
+        """
+        if self.lambda_ is None:
+            return 1.0 if self.cost is None else self.cost
+        if self.cost is not None:
+            raise ValueError(
+                "-C and --lambda both give the cost, C = 1/lambda; leave out one of the two"
+            )
+        if not 0 <= self.lambda_ < float("inf"):
+            raise ValueError(
+                f"--lambda must be a finite number, 0 or more, not {self.lambda_:g}; it is 1/C"
+            )
+        return 1 / self.lambda_ if self.lambda_ else float("inf")
 
     @property
     def losses(self) -> tuple[LossName, ...]:
@@ -401,7 +431,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     kernel = make_kernel(posing, rows)
     posing.check(rows)
     settings: dict[str, Any] = {"task": rows.task, "kernel": kernel_record(kernel)}
-    settings |= {"loss": posing.loss, "C": posing.cost, "epsilon": posing.epsilon}
+    settings |= {"loss": posing.loss, "C": posing.C, "epsilon": posing.epsilon}
     settings |= {
         "scale": reading.scale,
         "sample": reading.sample,
@@ -418,7 +448,7 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
         typer.echo(NO_PAIRS)
         raise typer.Exit
     title = (
-        f"{headline(rows, problems[0], kernel, posing)}, C={posing.cost:g}{_left_out(rows, posing)}"
+        f"{headline(rows, problems[0], kernel, posing)}, C={posing.C:g}{_left_out(rows, posing)}"
     )
     return ComparisonInput(problems, title, data_record(rows, problems[0]), settings)
 
@@ -436,7 +466,7 @@ def _of_levels(
     from equimargin.problems import make_ordinal_problems
 
     problems = make_ordinal_problems(
-        rows.X, rows.y.astype(int), posing.cost, kernel, posing.losses, rows.weight
+        rows.X, rows.y.astype(int), posing.C, kernel, posing.losses, rows.weight
     )
     return _chosen(problems, rows, kernel, posing, settings)
 
@@ -459,7 +489,7 @@ def _of_classes(
             f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
         )
     problems = make_problems_from_data(
-        rows, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
+        rows, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
     if posing.bias is not None:
         problems = [
@@ -474,7 +504,7 @@ def _of_classes(
     )
     # It needs solutions of all pairs, also without held-out rows, before the comparison.
     if "coupling.wlw" in {name.lower() for name in posing.family or []}:
-        problems.append(make_coupling_problem(rows.X, rows.y, posing.cost, kernel, rows.weight))
+        problems.append(make_coupling_problem(rows.X, rows.y, posing.C, kernel, rows.weight))
     return _chosen(problems, rows, kernel, posing, settings, left_out)
 
 
@@ -500,7 +530,7 @@ def _chosen(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.cost:g}{left_out}"
+    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}{left_out}"
     return ComparisonInput(
         [problem for problem in problems if problem.family in chosen], title, record, settings
     )
@@ -571,9 +601,10 @@ def brought(
         if source is not None and source.name == "COMMANDLINE"
     ]
     if given:
+        option = given[0].rstrip("_").replace("_", "-")
         raise ValueError(
-            f"--{given[0].replace('_', '-')} does not apply to {families[0].id}, whose data "
-            f"determine the problem; leave it out"
+            f"--{option} does not apply to {families[0].id}, whose data determine the problem; "
+            f"leave it out"
         )
     with printed_apart():
         pairs = [load_problem(family, data, draw) for family in families]
@@ -615,7 +646,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
 
     wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
     made = make_problems_from_data(
-        data, posing.cost, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
+        data, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
     problems = [problem for problem in made if isinstance(problem, Problem)]
     # A pattern such as "svm.*" does not select the huberised hinge: it has a width.
@@ -626,7 +657,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
         problems.append(
             make_margin_problem_from_data(
-                data, posing.cost, kernel, posing.epsilon, "huberised_hinge", **own
+                data, posing.C, kernel, posing.epsilon, "huberised_hinge", **own
             )
         )
     elif posing.delta is not None:
