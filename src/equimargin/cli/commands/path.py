@@ -483,7 +483,7 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
 
 
 def _write_and_exit(
-    write: Callable[[Path, Any], None], file: Path | None, record: dict[str, Any]
+    write: Callable[[Path, str], object], file: Path | None, record: str
 ) -> NoReturn:
     """Write a record, if a file is named, and exit."""
     if file is not None:
