@@ -727,7 +727,9 @@ def svm_onenorm_dual(d: Symbols) -> cp.Problem:
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     prices = cp.multiply(d.y, d.K @ cp.multiply(d.y, u))
-    return maximize(cp.sum(u), price=prices <= 1, balance=d.y @ u == 0, lower=u >= 0, upper=u <= C * d.c)
+    return maximize(
+        cp.sum(u), price=prices <= 1, balance=d.y @ u == 0, lower=u >= 0, upper=u <= C * d.c
+    )
 
 
 @svm_nobias_onenorm.formulation(

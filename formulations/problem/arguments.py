@@ -55,7 +55,7 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
         if isinstance(rows, Signed):
             return "one_norm_classification", given | {"bias": problem.bias}
         points = problem.over == "points"
-        if rows.query is None:
+        if "pairs" in given:
             over = {"over": "points" if points else "pairs"}
             return "one_norm_ranking_from_pairs", given | over
         return "ranking_vector_machine" if points else "one_norm_ranking", given

@@ -514,8 +514,8 @@ def make_related_problems(
     if "hinge" not in losses or refuse_one_norm(first):
         return problems
     if isinstance(first.rows, Pairs):
-        return problems + [_one_norm_of(first, False, over) for over in ("rows", "points")]
-    return problems + [_one_norm_of(first, bias, "rows") for bias in biases]
+        return [*problems, make_one_norm(first), make_one_norm(first, over="points")]
+    return [*problems, *(make_one_norm(first, bias) for bias in biases)]
 
 
 def refuse_one_norm(problem: MarginProblem) -> str:
@@ -578,17 +578,31 @@ def make_family_problem(
     ValueError
         If the task has no such family with the hinge, and as in `make_margin_problem`.
     """
-    if family is None:
-        return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    problems = {
-        problem.family: problem
-        for problem in make_task_problems(
-            task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights
-        )
-    }
+    first = make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
+    return first if family is None else find_related_problem(family, first, task)
+
+
+def find_related_problem(family: str, first: MarginProblem, task: str) -> Problem:
+    """Return the problem of a family on the rows and costs of a margin problem.
+
+    Parameters
+    ----------
+    family : str
+        Id of a family with the hinge.
+    first : MarginProblem
+        Problem with the hinge.
+    task : str
+        Task of the rows, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family; the message has the reason.
+    """
+    free = task == "classification" and not isinstance(first.kernel, Intercept)
+    related = make_related_problems(first, ("hinge",), (True, False) if free else (first.bias,))
+    problems = {problem.family: problem for problem in related}
     if family not in problems:
-        first = next(iter(problems.values()))
-        assert isinstance(first, MarginProblem)
         reason = refuse_one_norm(first)
         excluded = f"; one-norm families have {reason}" if reason else ""
         known = f"known of a {task} with the hinge: {', '.join(problems)}{excluded}"
@@ -637,10 +651,8 @@ def one_norm_classification(
     O. L. Mangasarian, Generalized support vector machines (2000).
     """
     bias = _bias(bias, "one_norm_classification")
-    problem = classification(
-        X, y, finite_cost(C), kernel, bias=bias, sample_weight=sample_weight
-    )
-    return _one_norm_of(problem, problem.bias, "rows")
+    problem = classification(X, y, finite_cost(C), kernel, bias=bias, sample_weight=sample_weight)
+    return make_one_norm(problem, problem.bias)
 
 
 def ranking_vector_machine(
@@ -684,7 +696,7 @@ def ranking_vector_machine(
     problem = ranking(
         X, y, qid, finite_cost(C), kernel, per_query=per_query, query_weight=query_weight
     )
-    return _one_norm_of(problem, False, "points")
+    return make_one_norm(problem, over="points")
 
 
 def one_norm_ranking(
@@ -728,7 +740,7 @@ def one_norm_ranking(
     problem = ranking(
         X, y, qid, finite_cost(C), kernel, per_query=per_query, query_weight=query_weight
     )
-    return _one_norm_of(problem, False, "rows")
+    return make_one_norm(problem)
 
 
 def one_norm_ranking_from_pairs(
@@ -771,18 +783,32 @@ def one_norm_ranking_from_pairs(
     """
     chosen = check_choice(over, "one_norm_ranking_from_pairs: over", ("points", "pairs"))
     problem = ranking_from_pairs(X, pairs, finite_cost(C), kernel, pair_weight=pair_weight)
-    return _one_norm_of(problem, False, "points" if chosen == "points" else "rows")
+    return make_one_norm(problem, over="points" if chosen == "points" else "rows")
 
 
-def _one_norm_of(
-    problem: MarginProblem, bias: bool, over: Literal["rows", "points"]
+def make_one_norm(
+    problem: MarginProblem, bias: bool = False, over: Literal["rows", "points"] = "rows"
 ) -> OneNormProblem:
-    """Return the one-norm problem of the rows and costs of a margin problem."""
-    rows = cast(Pairs | Signed, problem.rows)
+    """Make the one-norm problem of the rows and costs of a margin problem.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Classification or ranking, with any loss.
+    bias : bool, default False
+        True for a free bias.
+    over : {"rows", "points"}, default "rows"
+        Index set of x; "points" for a ranking alone.
+
+    Raises
+    ------
+    ValueError
+        If a weight is infinite.
+    """
     return OneNormProblem(
         problem.X,
         problem.kernel,
-        rows,
+        cast(Pairs | Signed, problem.rows),
         problem.C,
         over,
         bias,

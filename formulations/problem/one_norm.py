@@ -211,9 +211,7 @@ class OneNormProblem(CanonicalProblem):
         if not self.bias:
             return 0.0, 0.0
         s = self.rows.s
-        return finite_interval(
-            *hinge_bias((1.0 - self.rows.dot(f)) * s, s, self.costs)
-        )
+        return finite_interval(*hinge_bias((1.0 - self.rows.dot(f)) * s, s, self.costs))
 
     def feasible(self, u: Array) -> Array:
         """Return multipliers close to u with 0 <= u <= c and s'u = 0.

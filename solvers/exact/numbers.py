@@ -29,7 +29,6 @@ from equimargin.formulations.kernels.kernel import (
     precomputed,
 )
 from equimargin.formulations.numeric.arrays import Array, Features, dense
-from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.program.clock import Clock

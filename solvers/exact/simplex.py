@@ -3,8 +3,8 @@
     min  c'x + C'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0,   c = 1,
     B = A K (over points)  or  A K A' (over rows)
 
-C are the costs of the rows, in rationals. A bias b is the difference of two further variables in x, without a cost: B then has the
-columns s and -s.
+C are the costs of the rows. A bias b is the difference of two further variables in x,
+without a cost: B then has the columns s and -s.
 
 A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the
 rows with neither; they are as many as S, and B_TS is nonsingular:

@@ -357,15 +357,15 @@ class Master:
 
         It is inf if the solution is not optimal.
         """
-        limits, ends = judge.limits, np.bincount(self.group, self.costs)
+        limits, ends = judge.limits, _totals(self.group, self.costs)
         # Rows without costs have no u, and the mean of a group of such rows is 0.
         share = self.costs / np.where(ends > 0, ends, 1.0)[self.group]
         vertex, iterations = dual_simplex(
             _means(self.problem, self.group, share) @ self.F,
-            np.bincount(self.group, share * self.problem.bias_signs),
+            _totals(self.group, share * self.problem.bias_signs),
             ends,
             self.basis,
-            np.bincount(self.group, share * self.at.z) < 1.0,
+            _totals(self.group, share * self.at.z) < 1.0,
             float(np.clip(0.1 * limits.tol, 1e-10, 1e-7)),
             judge.max_iter - self.iterations,
             None if limits.time_limit is None else max(limits.time_limit - judge.seconds, 0.0),
@@ -464,6 +464,11 @@ def _columns(problem: OneNormProblem) -> list[tuple[Index, Array]]:
     return (
         _ends(problem) if problem.over == "rows" else [(np.arange(problem.m), np.ones(problem.m))]
     )
+
+
+def _totals(group: Index, values: Array) -> Array:
+    """Return the sum of the values (p,) of every group, (n,)."""
+    return np.asarray(np.bincount(group, values), dtype=np.float64)
 
 
 def _means(problem: OneNormProblem, group: Index, share: Array) -> Any:

@@ -18,6 +18,7 @@ from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.construct import (
     make_margin_problem,
+    make_related_problems,
     make_task_problems,
     ranking_from_pairs,
 )
@@ -78,23 +79,12 @@ def make_problems_from_data(
     ValueError
         If `variant` is passed for preferences, or as in the constructors of problems.
     """
-    if data.pairs is None:
-        return make_task_problems(
-            data.task,
-            data.X,
-            data.y,
-            C,
-            kernel,
-            losses,
-            epsilon,
-            data.qid,
-            **data.weights,
-            **variant,
-        )
-    return [
-        make_margin_problem_from_data(data, C, kernel, epsilon, loss, **variant)
-        for loss in (losses if np.isfinite(C) else LOSSES[:1])
-    ]
+    if data.pairs is not None:
+        first = make_margin_problem_from_data(data, C, kernel, epsilon, losses[0], **variant)
+        return make_related_problems(first, losses)
+    return make_task_problems(
+        data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **data.weights, **variant
+    )
 
 
 def make_margin_problem_from_data(

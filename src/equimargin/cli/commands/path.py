@@ -52,7 +52,7 @@ def path(  # prose-ok: param-section
     data: DataArgument,
     *,
     reading: ReadFields,
-    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta"))],
+    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "delta", "parameter"))],
     seed: Annotated[
         int,
         typer.Option(
@@ -281,27 +281,13 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
     """Make the problem of a family; by default the max-margin problem of the task."""
-    from equimargin.formulations.problem.construct import make_family_problem
+    from equimargin.formulations.problem.construct import find_related_problem
     from equimargin.problems import make_margin_problem_from_data
 
-    if data.pairs is None:
-        return make_family_problem(
-            family,
-            data.task,
-            data.X,
-            data.y,
-            kernel,
-            posing.epsilon,
-            data.qid,
-            **data.weights,
-            **posing.variant_arguments(),
-        )
-    if family not in (None, "rank.l1"):
-        raise ValueError(
-            f"--family {family}: preferences make the problem rank.l1 alone; leave one of "
-            f"the two options out"
-        )
-    return make_margin_problem_from_data(data, kernel=kernel)
+    first = make_margin_problem_from_data(
+        data, 1.0, kernel, posing.epsilon, **posing.variant_arguments()
+    )
+    return first if family is None else find_related_problem(family, first, data.task)
 
 
 def _folds(validate: str | None) -> int | None:
