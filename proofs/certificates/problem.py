@@ -295,6 +295,11 @@ def state(problem: Problem) -> dict[str, Any]:
             f"a certificate of format 1 needs the hinge or the squared hinge, not the "
             f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
         )
+    if isinstance(problem, OneNormProblem) and problem.weights is not None:
+        raise ValueError(
+            "a certificate of format 1 has no weights of a one-norm problem; use "
+            "`program_certificate` with the program of a formulation"
+        )
     # An intercept is the constant of the kernel in the schema.
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
     if isinstance(problem.rows, Levels):

@@ -41,6 +41,7 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
 from equimargin.testing.families import ONE_NORM
+from narrow import present
 from oracles.rationals import entry, fractions
 
 FAMILIES = (
@@ -125,9 +126,12 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
     else:
         data["y"] = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
         data["qid"] = None if rng.integers(2) else rng.integers(0, 2, m)
-    if inf > C and family not in ONE_NORM:
+    if inf > C:
         names = [0] if data.get("qid") is None else np.unique(data["qid"]).tolist()
         weights = _weights(rng, len(names) if kind == "rank" else m)
+        # One-norm families have no hard rows.
+        if weights is not None and family in ONE_NORM:
+            weights = np.where(np.isinf(weights), 2.0, weights)
         by_query = (
             None
             if weights is None or kind != "rank"
@@ -197,16 +201,11 @@ class Definition:
                 [Fraction(1)] * self.m,
             )
             groups = list(range(self.m))
-        if isinstance(problem, OneNormProblem):
-            self.c: list[Fraction | None] = [Fraction(problem.C)] * len(self.rows)
-            self.squared = False
-            self.s = self.s if problem.bias else [0] * len(self.rows)
-            return
         if not problem.bias:
             self.s = [0] * len(self.rows)
-        self.squared = problem.loss == "squared_hinge"
+        self.squared = problem.phi.is_smooth
         weights = [1.0 if problem.weights is None else float(problem.weights[g]) for g in groups]
-        self.c = [
+        self.c: list[Fraction | None] = [
             Fraction(0)
             if w == 0
             else None
@@ -277,10 +276,12 @@ class Definition:
         return self.dot(g) if self._over_pairs else g
 
     def cost(self, x: Vector, b: Fraction = Fraction(0)) -> Fraction:
-        """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
+        """Return 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
         margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
         slacks = (max(1 - v - b * s, Fraction(0)) for v, s in zip(margins, self.s, strict=True))
-        return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum(slacks, Fraction(0))
+        return sum(x, Fraction(0)) + sum(
+            (present(c) * v for c, v in zip(self.c, slacks, strict=True)), Fraction(0)
+        )
 
     @property
     def _over_pairs(self) -> bool:
@@ -400,7 +401,7 @@ def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     scale = 10.0 ** rng.uniform(-3, 3)
-    top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
+    top = problem.box
     top = np.where(np.isfinite(top), top, scale)
     alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
     if isinstance(problem, OneNormProblem):
@@ -445,9 +446,7 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = fractions(
-            round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs)
-        )
+        u = fractions(round_to_dyadic_grid(point.u, problem.exact_box, problem.bias_signs))
         x = (
             point.x
             if problem.over == "points"
