@@ -155,8 +155,6 @@ def weighted(problem: Problem) -> Problem:
 
     Else with margins above 1 if the kernel is linear.
     """
-    if not isinstance(problem, MarginProblem):
-        return problem
     if np.isinf(problem.C):
         return replace(problem, X=10 * problem.X) if isinstance(problem.kernel, Linear) else problem
     rows = problem.rows.listed() if isinstance(problem.rows, LabelledPairs) else problem.rows
