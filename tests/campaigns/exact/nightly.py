@@ -126,18 +126,19 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
     else:
         data["y"] = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
         data["qid"] = None if rng.integers(2) else rng.integers(0, 2, m)
+    ranked = kind in ("rank", "rvm")
     if inf > C:
         names = [0] if data.get("qid") is None else np.unique(data["qid"]).tolist()
-        weights = _weights(rng, len(names) if kind == "rank" else m)
+        weights = _weights(rng, len(names) if ranked else m)
         # One-norm families have no hard rows.
         if weights is not None and family in ONE_NORM:
             weights = np.where(np.isinf(weights), 2.0, weights)
         by_query = (
             None
-            if weights is None or kind != "rank"
+            if weights is None or not ranked
             else dict(zip(names, weights.tolist(), strict=True))
         )
-        data |= {"query_weight": by_query} if kind == "rank" else {"sample_weight": weights}
+        data |= {"query_weight": by_query} if ranked else {"sample_weight": weights}
     if "penalized" in family:
         data["bias"] = "penalized"
     problem: Problem = FAMILY[family.replace("penalized", "nobias")](data)
