@@ -30,7 +30,7 @@ It raises ValueError with a sentence.
 """
 
 
-def needing(**parts: Part) -> Needed:
+def needing(**parts: Part) -> DataCheck:
     """Return the check of a mapping with exactly these names.
 
     It also tells how the data are read from a table (`equimargin.own.tables`).
@@ -42,14 +42,14 @@ def needing(**parts: Part) -> Needed:
 
     Returns
     -------
-    Needed
+    DataCheck
         Check of data, which raises ValueError.
     """
-    return Needed(parts)
+    return DataCheck(parts)
 
 
 @dataclass(frozen=True)
-class Needed:
+class DataCheck:
     """Check of a mapping with exactly the names of its parts.
 
     Parameters

@@ -9,7 +9,7 @@ from functools import partial
 from inspect import signature
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from equimargin.formulations.declarations.checks import Needed, Part
+from equimargin.formulations.declarations.checks import DataCheck, Part
 from equimargin.formulations.declarations.declaration import FormulaValue, unchanged
 from equimargin.formulations.declarations.formulation import REGISTRY, Formulation
 from equimargin.formulations.declarations.program_problem import ProgramProblem
@@ -127,7 +127,7 @@ class Family(Generic[P]):
             reading,
         )
         self.data, self.check, self.load = data, check and kept(check), load and kept(load)
-        self.parts: Mapping[str, Part] = check.parts if isinstance(check, Needed) else {}
+        self.parts: Mapping[str, Part] = check.parts if isinstance(check, DataCheck) else {}
         self.module = ""
         self.when_replaced: list[Callable[[], object]] = []
 
