@@ -41,7 +41,7 @@ REMEDIES = {
     "pairs": "preferences; leave them out",
     "pair_weight": "weights of pairs; leave them out",
 }
-"""What a family lacks, by attribute of loaded data, with the remedy."""
+"""Missing roles of a family, with their remedies, by attribute of loaded data."""
 
 
 def task_of_table(family: Family[Any]) -> str:
@@ -84,7 +84,7 @@ def data_from_table(
     """Return the data of a family from the rows of a table and parameters by name.
 
     A kernel other than the linear one replaces X by a factor L of its Gram matrix, K =
-    L L' up to rounding: the problem is that of the floats L. If the family has no X and
+    L L' within rounding error: the problem is that of the floats L. If the family has no X and
     one name is not a parameter, that array is the whole table.
 
     Parameters
@@ -110,46 +110,53 @@ def data_from_table(
         not have, a parameter is missing or unknown, or X is no matrix of inner
         products and the kernel is not linear.
     """
-    task, parts, given = task_of_table(family), family.parts, dict(parameters or {})
+    task, parts = task_of_table(family), family.parts
     if rows.task != task:
         raise ValueError(
             f"{family.id} reads {task} rows, and {rows.name} was loaded for {rows.task}; load "
             f"it with task={task!r}"
         )
-    data = {} if "X" not in parts else {"X": _points(family, rows, kernel)}
+    data = _columns(family, rows)
+    if "X" in parts:
+        data["X"] = _points(family, rows, kernel)
     if "y" in parts:
         data["y"] = _labels(parts["y"], rows.y)
-    columns = {name: of for name, of in COLUMNS.items() if name in parts}
-    data |= {name: getattr(rows, of) for name, of in columns.items() if _has(rows, of)}
-    for of, lacking in REMEDIES.items():
-        if _has(rows, of) and of not in columns.values():
-            raise ValueError(f"{family.id} has no {lacking}")
-    names = [name for name in parts if name not in ("X", "y", *columns)]
-    unknown = [name for name in given if name not in names]
+    names = [name for name in parts if name not in ("X", "y", *COLUMNS)]
+    unknown = [name for name in parameters or {} if name not in names]
     if unknown:
         known = f"its parameters are {', '.join(names)}" if names else "it has none"
         raise ValueError(
             f"{family.id} has no parameter {unknown[0]}{did_you_mean(unknown[0], names)}; {known}"
         )
-    data |= given
-    missing = [name for name in names if name not in data and not _may_lack(parts[name])]
-    if "X" not in parts and len(missing) == 1:
+    data |= parameters or {}
+    return data | _rest(family, rows, [name for name in names if name not in data])
+
+
+def _columns(family: Family[Any], rows: Data) -> dict[str, Any]:
+    """Return the weights, queries and pairs of the rows by the family's names for them."""
+    columns = {name: of for name, of in COLUMNS.items() if name in family.parts}
+    for of, lacking in REMEDIES.items():
+        if _has(rows, of) and of not in columns.values():
+            raise ValueError(f"{family.id} has no {lacking}")
+    return {name: getattr(rows, of) for name, of in columns.items() if _has(rows, of)}
+
+
+def _rest(family: Family[Any], rows: Data, names: list[str]) -> dict[str, Any]:
+    """Return the one array of a family without X, for the names that have no value."""
+    missing = [name for name in names if not isinstance(family.parts[name], Optional)]
+    if "X" not in family.parts and len(missing) == 1:
         X = dense(rows.X)
-        return data | {missing[0]: X if X.shape[1] > 1 else X[:, 0]}
+        return {missing[0]: X if X.shape[1] > 1 else X[:, 0]}
     if missing:
         raise ValueError(
             f"{family.id} needs {' and '.join(missing)}; give "
             f"{' '.join(f'--parameter {name}=VALUE' for name in missing)}"
         )
-    return data
+    return {}
 
 
 def _has(rows: Data, attribute: str) -> bool:
     return getattr(rows, attribute) is not None
-
-
-def _may_lack(part: Any) -> bool:
-    return isinstance(part, Optional)
 
 
 def _labels(part: Any, y: Array) -> Any:

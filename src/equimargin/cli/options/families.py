@@ -34,7 +34,7 @@ Families do not have them where a file holds their own data.
 OF_TASKS = ("loss", "per_query", "bias")
 """Options that only the families of a task have."""
 OF_TABLES = {"cost": "C", "epsilon": "epsilon", "delta": "delta"}
-"""Options that are parameters of families that read tables, and the names of these."""
+"""Options of the parameters of families on tables, and the names of these parameters."""
 
 
 def brought(
@@ -142,18 +142,10 @@ def _of_tables(
     ValueError
         If a given option is none of a family's, and as in `data_from_table`.
     """
-    from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.own.tables import data_from_table, task_of_table
 
     _check_options(families, posing, given)
-    named = dict(map(_parameter, posing.parameter or []))
-    known = [name for family in families for name in family.parts]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise ValueError(
-            f"--parameter {unknown[0]}: {families[0].id} has no such parameter"
-            f"{did_you_mean(unknown[0], known)}; its data are {', '.join(families[0].parts)}"
-        )
+    named = _parameters(families, posing.parameter or [])
     problems: list[ProgramProblem] = []
     titles: list[str] = []
     for family in families:
@@ -197,6 +189,7 @@ def _check_options(
             )
     if posing.levels is not None and "ordinal" not in tasks.values():
         raise ValueError(f"--levels: {families[0].id} has no levels; leave it out")
+    # An option is refused only if no family has it; the others are unaffected.
     known = {name for family in families for name in family.parts}
     for option in given:
         needed = OF_TABLES.get(option)
@@ -205,6 +198,21 @@ def _check_options(
                 f"{_option_name(option)} does not apply to {families[0].id}, whose data are "
                 f"{', '.join(families[0].parts)}; leave it out"
             )
+
+
+def _parameters(families: Sequence[Family[ProgramProblem]], texts: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters by name; refuse those that no family has."""
+    from equimargin.formulations.numeric.arguments import did_you_mean
+
+    named = dict(map(_parameter, texts))
+    known = [name for family in families for name in family.parts]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise ValueError(
+            f"--parameter {unknown[0]}: {families[0].id} has no such parameter"
+            f"{did_you_mean(unknown[0], known)}; its data are {', '.join(families[0].parts)}"
+        )
+    return named
 
 
 def _option_name(field: str) -> str:
