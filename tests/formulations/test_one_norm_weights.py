@@ -210,3 +210,17 @@ def test_the_path_and_certificates_refuse_weights() -> None:
         regularization_path(problem)
     with pytest.raises(ValueError, match="format 1 has no weights of a one-norm problem"):
         certificate(solve(problem))
+
+
+def test_groups_of_rows_with_different_costs() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 3)).round(2)
+    kernel, C = rbf(0.3), 0.2
+    pairs = [(int(i), int(j)) for i, j in rng.integers(0, 60, size=(1500, 2)) if i != j]
+    weights = rng.choice([0.0, 0.01, 1.0, 20.0], len(pairs))
+    value = by_pairs(kernel.block(X, X), pairs, C * weights, "points")
+    problem = one_norm_ranking_from_pairs(X, pairs, C, kernel, pair_weight=weights)
+    found = solve(problem, "column_generation", tol=1e-8)
+    assert found.lower <= value * (1 + 1e-6)
+    assert found.upper >= value * (1 - 1e-6)
+    assert found.upper - found.lower <= 1e-7 * value

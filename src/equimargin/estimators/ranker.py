@@ -179,7 +179,8 @@ class PairRanker(Ranker, CostEstimator):
         sample_weight : array-like of shape (m,) or None
             Factors of the rows, at least 0. A pair has the weight v_i v_j, so that a
             weight of 2 equals two copies of the row. To give a query weight v, give its
-            rows the square root of v.
+            rows the square root of v. A row of weight 0 has no pairs, but the function of
+            a `OneNormRanker` over points may contain it.
 
         Returns
         -------
