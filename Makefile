@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants wrong-letters faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -62,8 +62,8 @@ check-claims: $(READY)  ## every claim of the documents tried again: statements,
 mutants: $(READY)  ## the referee and the checker against formulations, solvers and programs that are wrong on purpose
 	$(BIN)/python -m pytest -m mutants -s tests/proofs/test_mutants.py tests/proofs/test_mutants_of_families.py
 
-wrong-letters: $(READY)  ## signs, factors, symbols, functions and constraints of printed problems, changed one at a time: each must come out as another problem; ARGS are parts of ids
-	PYTHONPATH=tests $(BIN)/python -m campaigns wrong_letters $(ARGS)
+misprints: $(READY)  ## signs, factors, symbols, functions and constraints of printed problems, changed one at a time: each misprint must be detected, or be known to leave the problem equal; ARGS are parts of ids
+	PYTHONPATH=tests $(BIN)/python -m campaigns misprints $(ARGS)
 
 faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS picks faults by parts of their names
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)

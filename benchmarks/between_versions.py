@@ -1,14 +1,13 @@
-"""CPU seconds of two checkouts on the rows of the other benchmarks, in turn.
-
-A B A B, each in a process of its own that compiled before.
+"""CPU seconds of two checkouts on the rows of the other benchmarks.
 
     python benchmarks/run.py between_versions --other OTHER [--rows "smo 5000"] [--rounds 7]
 
-OTHER is another checkout of this repository, A; this one is B. Every row is solved by
-both in turn, problem construction included, and the ratio of the medians is printed:
-below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`,
-`one_norm.py`, `ranking.py`, `exact.py` and `path.py` in `kinds/` that end within about
-a minute together.
+OTHER is another checkout of this repository, A; this one is B. Each has a process of
+its own, in which all functions are compiled before. Every row is solved by both in
+turn, A B A B, problem construction included, and the ratio B / A of the medians is
+printed: below 1 this checkout is faster. The rows are those of `svm.py`, `linear.py`,
+`one_norm.py`, `ranking.py`, `exact.py` and `path.py` in `kinds/` that take about a
+minute in total.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ MIN_MEASURED_SECONDS = 0.1
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the rows by name, with the call that solves each.
+    """Yield the rows by name, with functions that solve them.
 
-    They are from the benchmarks of the checkout whose package is imported.
+    They come from the benchmarks of the checkout whose package is imported.
     """
-
     from equimargin import solvers
 
     folder = Path(solvers.__file__).resolve().parents[1] / "benchmarks"
@@ -73,7 +71,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def solved(problem: Callable[[], Any], solver: str, tol: float) -> Any:
-    """Solve a problem that is built on the clock."""
+    """Build and solve a problem; both are timed."""
     from equimargin.solvers import solve
 
     return solve(problem(), solver, tol=tol)
@@ -94,9 +92,9 @@ def followed(path: Any, row: Any) -> Any:
 
 
 def work() -> None:
-    """Print the CPU seconds of the row that each line names by its number.
+    """Read numbers of rows line by line, and print the CPU seconds of each row.
 
-    What is compiled in a first run is not counted.
+    A first run of every row compiles, and is not counted.
     """
     answers, sys.stdout = sys.stdout, sys.stderr  # what the benchmarks print is no answer
     rows, seen = dict(enumerate(cases())), set()
@@ -117,8 +115,8 @@ def worker(checkout: Path) -> subprocess.Popen[str]:
     """Start a process that runs a checkout's package with one BLAS thread."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads | {"PYTHONPATH": str(checkout / "src")}
-    # Kernels that small problems run as Python are compiled, too, so that both
-    # checkouts run the same code.
+    # Functions that run as Python on small problems are compiled, too, so that both
+    # checkouts run compiled code.
     subprocess.run(
         [sys.executable, "-m", "equimargin", "warm-up"],
         env=environment,

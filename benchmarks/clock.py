@@ -1,4 +1,4 @@
-"""The clock of all benchmarks: CPU seconds of sides in turn, A B A B, and their medians."""
+"""Clock of all benchmarks: CPU seconds of two sides in turn, A B A B, and medians."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 LONG_SECONDS = 2.0
-"""CPU seconds from which on a first run is a side's figure, and is not repeated."""
+"""Minimum CPU seconds of a first run that is not repeated: its time is the result."""
 
 
 class Timed(NamedTuple):
-    """The result of a call, its CPU seconds, all threads counted, and those on the wall."""
+    """Result of a call, its CPU seconds in all threads, and its wall seconds."""
 
     result: Any
     cpu: float
@@ -24,14 +24,14 @@ class Timed(NamedTuple):
 
 
 def timed(run: Callable[[], Any]) -> Timed:
-    """Run a function on both clocks."""
+    """Run a function, and measure CPU and wall seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = run()
     return Timed(result, time.process_time() - cpu, time.perf_counter() - wall)
 
 
 def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("inf")) -> list[Timed]:
-    """Run all sides in turn: the last result and the median seconds of each.
+    """Run all sides in turn; return the last result and the median seconds of each.
 
     No further round begins after `limit` CPU seconds.
     """
@@ -48,19 +48,19 @@ def in_turn(*sides: Callable[[], Any], rounds: int = 3, limit: float = float("in
 
 
 def settled(run: Callable[[], Any], short: float, rounds: int = 3) -> Timed:
-    """Time a call; if it is short, return the median of more."""
+    """Time a call; if it is short, return the median of several runs."""
     first = timed(run)
     return first if first.cpu >= short else in_turn(run, rounds=rounds)[0]
 
 
 def against(first: Timed, theirs: Callable[[], Any], ours: Callable[[], Any]) -> list[Timed]:
-    """Time two sides in turn after the peer's first run, which is its figure if it is long."""
+    """Time two sides in turn, after the peer's first run; a long one is not repeated."""
     ours()
     return [first, *in_turn(ours)] if first.cpu > LONG_SECONDS else in_turn(theirs, ours)
 
 
 def used() -> tuple[float, float, float]:
-    """Return CPU seconds of this process and of its living descendants, and the wall clock."""
+    """Return CPU seconds of this process and of its running descendants, and wall time."""
     import psutil
 
     this = psutil.Process()
@@ -70,7 +70,7 @@ def used() -> tuple[float, float, float]:
 
 @contextmanager
 def spent() -> Iterator[list[float]]:
-    """Fill a list with what `used` counts of a block."""
+    """Yield a list that receives the seconds of the `with` block, as by `used`."""
     found: list[float] = []
     before = used()
     yield found

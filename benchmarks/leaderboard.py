@@ -1,17 +1,17 @@
-"""The leaderboard of trust: packages for SVMs, CPU seconds, and proven distances.
+"""Leaderboard of SVM packages: CPU seconds, and proven distances from the optimum.
 
     python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000]
         [--packages NAME ...] [--seconds 10] [--runs FOLDER]
 
-Every package of `benchmarks/trust/packages.toml` that is installed solves the problems
-that it takes, at three tolerances of its own, on one processor and one thread, in a
-process of its own with limits of time and memory. The model is read, its objective
-recomputed with every rounding counted, and set against the proven interval of the
-optimum. Neither the status nor the objective that a package prints is used; where one
-of them cannot be true, the page says so. All figures go to build/leaderboard.json, the
-page and its picture to docs/. With `--runs FOLDER` a command that was ended goes on
-where it was: give it the same folder again. A package that fails everywhere, and a
-machine that runs other work (`trust/load.py`), end the command without a page.
+Every installed package of `benchmarks/trust/packages.toml` solves the problems that it
+supports, at three of its tolerances, on one processor and one thread, in a process of
+its own with limits of time and memory. The objective of its model is recomputed with a
+bound on rounding, and compared with the proven interval of the optimum. The status and
+the objective that a package prints are not used; the page states where one of them
+cannot be true. All figures are written to build/leaderboard.json, the page and its
+picture to docs/. With `--runs FOLDER` an interrupted command can be continued: pass the
+same folder again. If a package fails on all problems, or the machine runs other work
+(`trust/load.py`), the command ends without a page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AGAIN = "run this again on a quiet machine; with --runs only the fits that waite
 def measured(
     entries: list[Package], chosen: list[Instance], folder: Path, seconds: float
 ) -> list[Run]:
-    """Return all runs, with one package per processor at once, two at most."""
+    """Return all runs, of one package per processor at a time, of two at most."""
     free: SimpleQueue[int] = SimpleQueue()
     for processor in processors()[:2]:
         free.put(processor)
@@ -66,7 +66,7 @@ def measured(
 
 
 def verdicts(found: Iterable[Run]) -> list[Judged]:
-    """Return the proven statements on every run; each optimum is bracketed once."""
+    """Return the proven statements on every run; each optimum is enclosed once."""
     by_instance: dict[Instance, list[Run]] = defaultdict(list)
     for run in found:
         by_instance[run.instance].append(run)
@@ -89,7 +89,7 @@ def record(results: list[Judged]) -> list[Line]:
 
 
 def tables(asked: Namespace) -> Iterator[Table]:
-    """Measure, judge, keep the figures, and write the page."""
+    """Measure, judge, store the figures, and write the page."""
     entries = [
         entry for entry in packages() if not any(asked.packages) or entry.name in asked.packages
     ]

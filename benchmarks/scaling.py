@@ -1,17 +1,18 @@
 """Growth of CPU time with the number of points, and its exponents.
 
-Kernel machines of 1,000 to 40,000 points, rankings of 100,000 to 10,000,000.
+Kernel machines have 1,000 to 40,000 points, rankings 100,000 to 10,000,000.
 
     python benchmarks/run.py scaling [--sizes 3] [--page docs]
 
-Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 features;
-the peers run at their default tolerance, and ours to the gap that scikit-learn's model
-has at that size. Rankings are all pairs of one query with a linear kernel and a squared
-hinge, to 1e-6, each size in a process of its own; TRON, of document K, is this
-package's, and "proof" is the additional time of the proven interval. All on one
-processor; a side that took more than LIMIT_SECONDS is not run at the next size. An
-exponent is the slope of a line through the logarithms. The page `scaling.md` and its
-picture go to docs/.
+Kernel machines are C-SVC, RBF, C = 1, on the clusters of `kinds.svm` with 20 features.
+Other packages run at their default tolerance, and equimargin to the gap that
+scikit-learn's model has at that size. Rankings have all pairs of one query, a linear
+kernel and a squared hinge, and run to a gap of 1e-6, each size in a process of its own.
+TRON, the solver of Kuo, Lee and Lin (2014), is this package's implementation, and
+"proof" is the additional time of the proven interval. All runs use one processor; a
+side that took more than LIMIT_SECONDS is not run at larger sizes. An exponent is the
+slope of a line fitted to the logarithms. The page `scaling.md` and its picture are
+written to docs/.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from equimargin.formulations.problem.construct import classification
 from equimargin.solvers import solve
 
 NAME, PICTURE = "scaling.md", "static/scaling.svg"
-"""The page and its picture in their folder."""
+"""Names of the page and of its picture in the folder of the page."""
 HEAD = """# How time grows with the number of points
 
 CPU seconds of one processor and one thread against the number of points n, and the
@@ -55,30 +56,30 @@ KERNEL_SIZES = (1000, 2000, 5000, 10_000, 20_000, 40_000)
 RANKING_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)
 FEATURES = 20
 LIMIT_SECONDS = 60.0
-"""CPU seconds of a run above which its side is not run at larger sizes."""
+"""CPU seconds of a run beyond which its side is not run at larger sizes."""
 SHORT_SECONDS = 1.0
 """CPU seconds below which a run is repeated."""
 OURS = "equimargin"
 KERNEL, RANKING = "RBF kernel", "ranking, all pairs"
-"""The two kinds of work."""
+"""Names of the two kinds of work."""
 WARM_UP_POINTS = 100_000
-"""Points of the ranking solved first, which compiles the kernels.
+"""Points of the ranking that is solved first, to compile all functions.
 
-Its pairs, like those of the larger rankings, are not listed.
+Its pairs are implicit, like those of the larger rankings.
 """
 PAIR_COST = 500.0
-"""C of all pairs of a ranking together."""
+"""C times the number of pairs of a ranking."""
 
 
 def measured(
     work: str, side: str, n: int, seconds: float, wall: float, memory: float | None = None
 ) -> Line:
-    """Return the line of a side on n points, with its memory in GB if it has its own process."""
+    """Return the line of a side on n points, with memory in GB if it was measured."""
     return {"work": work, "side": side, "n": n, "s": seconds, "wall": wall, "GB": memory}
 
 
 def peers() -> Iterator[Package]:
-    """Yield other packages for kernel machines; one that is missing is named."""
+    """Yield the installed peers for kernel machines; print the names of missing ones."""
     for package in packages():
         if "rbf hinge" in package.problems and package.name != OURS:
             if package.present:
@@ -91,7 +92,7 @@ def peers() -> Iterator[Package]:
 
 
 def fitted(package: Package, n: int) -> Callable[[], Any]:
-    """Return a peer's fit at its usual tolerance."""
+    """Return a function that fits a peer at its default tolerance."""
     X, y = svm.classes(f"{n} x {FEATURES}")
     task = Task(
         X, y, 1.0, "hinge", 1 / FEATURES, package.tolerances[1], package.problems["rbf hinge"]
@@ -101,13 +102,13 @@ def fitted(package: Package, n: int) -> Callable[[], Any]:
 
 
 def solved(n: int, tol: float) -> Any:
-    """Return our answer, the problem built on the clock."""
+    """Build and solve a problem with equimargin; both are timed."""
     X, y = svm.classes(f"{n} x {FEATURES}")
     return solve(classification(X, y, 1.0, rbf(1 / FEATURES)), "smo", tol=tol)
 
 
 def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
-    """Measure our side and the peers, size by size."""
+    """Measure equimargin and the peers, size by size."""
     sides: dict[str, Callable[[int], Callable[[], Any]]] = {
         package.name: partial(fitted, package) for package in peers()
     }
@@ -131,7 +132,7 @@ def kernel_machines(sizes: tuple[int, ...]) -> Iterator[Line]:
 def ranked(n: int, solver: str) -> list[Line]:
     """Measure a ranking of n points in this process.
 
-    Kernels are compiled on a small one, and data are drawn, before the clock starts.
+    Compilation, on a small ranking, and the drawing of data are not timed.
     """
     for size in (WARM_UP_POINTS, n):
         drawn = ranking.many(size, "real")
@@ -165,8 +166,8 @@ def ranked(n: int, solver: str) -> list[Line]:
 def most_memory() -> float:
     """Return the peak memory of this process, in GB.
 
-    Linux keeps it in a file. `getrusage` would count what the parent held when it started this
-    process.
+    It is read from a file of Linux, because `getrusage` includes memory that the parent
+    had when it started this process.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -182,7 +183,7 @@ def most_memory() -> float:
 
 
 def rankings(sizes: tuple[int, ...]) -> Iterator[Line]:
-    """Measure ours, its proof, and TRON."""
+    """Measure equimargin's solver, its proof, and TRON."""
     solvers = ["auto", "tron"]
     for n in sizes:
         for solver in tuple(solvers):
@@ -272,7 +273,8 @@ def tables(asked: Namespace) -> Iterator[Table]:
             f"{work}: "
             + ", ".join(f"{side} n^{exponent(points):.2f}" for side, points in sides.items())
         )
-    # The figures are kept; a loaded machine ends the command here, without a page.
+    # The figures are stored before; on a loaded machine the command ends here with no
+    # page.
     refuse_load(
         sum(one["s"] for one in found),
         sum(one["wall"] for one in found),

@@ -1,12 +1,10 @@
 """Wall seconds of scikit-learn's GridSearchCV over costs and losses on LETOR's MQ2008.
 
-Five folds of whole queries.
-
     python benchmarks/run.py search [--data DIR] [--jobs 2]
 
-The folder DIR has S1.txt to S5.txt of MQ2008: 15,211 documents of 784 queries. Features
-are used as they are; the score is LETOR's mean NDCG. The first fit compiles what is not
-compiled yet, before the clock starts.
+The search has five folds of whole queries. The folder DIR has S1.txt to S5.txt of
+MQ2008: 15,211 documents of 784 queries. Features are not scaled; the score is LETOR's
+mean NDCG. A first fit, which compiles, is not timed.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ GRID: dict[str, Any] = {
 
 
 def settings(asked: Namespace) -> Iterator[Line]:
-    """Search, print how long it took, and yield the score and the seconds of every setting."""
+    """Search, print the time, and yield the score and the seconds of every setting."""
     set_config(enable_metadata_routing=True)
     parts = [load(asked.data / f"S{k}.txt") for k in range(1, 6)]
     X = np.vstack([dense(part.X) for part in parts])

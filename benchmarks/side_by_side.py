@@ -1,17 +1,16 @@
-"""Every kind of work against every peer that pip installs, the two sides in turn.
-
-CPU seconds of one thread, and their ratio.
+"""CPU seconds of equimargin and of other packages (peers) on every kind of problem.
 
     python benchmarks/run.py side_by_side [--rows 1 2 8] [--data DIR]
 
-A peer runs at the middle one of its tolerances in `trust/packages.toml`. What it
-reaches, the gap of its multipliers or, for linear machines, the distance of its w above
-a proven lower bound, is measured outside of the clock and is our tolerance. A ratio is
-the peer's time over ours, SHORT where it is below the requirement. For rankings pip
-installs no peer: document K's TRON and cutting plane, which are this package's, are
-shown, and `make bench-against` compares with an earlier checkout. A peer that is not
-installed and data that are missing are named. Everything runs on one processor except
-the row of two threads. It takes about twenty minutes on a quiet machine.
+The two sides run in turn on one thread. A peer runs at the second of its three
+tolerances in `trust/packages.toml`. The relative gap of its multipliers, or for linear
+machines the distance of its w above a proven lower bound, is measured without being
+timed, and is the tolerance of equimargin. A ratio is the peer's time over ours; SHORT
+marks a ratio below the requirement. For rankings pip installs no other package: the
+baselines are this package's implementations of TRON and of cutting planes, as in Kuo,
+Lee and Lin (2014), and `make bench-against` compares with an earlier checkout. Missing
+peers and data are named. Everything runs on one processor except the row of two
+threads. It takes about twenty minutes on a quiet machine.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ from equimargin.solvers import solve
 
 Array = Any
 LOWER_TOL, PATIENCE = 1e-11, 60.0
-"""Relative gap of the solution whose lower bound distances use; its limit in wall seconds."""
+"""Relative gap of the solutions that give lower bounds, and their limit in wall seconds."""
 TIGHTEST = 1e-12
-"""Smallest tolerance of our side."""
+"""Minimum tolerance of equimargin."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def line(
 ) -> Line:
     """Return a line: a peer's accuracy, CPU seconds of both sides, and the required ratio.
 
-    None stands for a missing value.
+    A missing value is None.
     """
     ratio = theirs / seconds if theirs and seconds else None
     found = {
@@ -101,8 +100,8 @@ def texts() -> tuple[Any, Array]:
 
 
 def rows() -> Iterator[Row]:
-    """Yield rows 1 to 4 and 7 to 9: one problem, one peer's model, one answer of equimargin."""
-    # The mapping of a row has the required ratio of each peer's time over ours.
+    """Yield rows 1 to 4 and 7 to 9: a problem, fitted by peers and by equimargin."""
+    # The mapping of a row has the required ratio of each peer's time to equimargin's.
     for name, C, libsvm, sklearnex in (("5000 x 784", 1.0, 5, 2), ("10000 x 100", 10.0, 6, 3)):
         yield Row(
             1,
@@ -185,9 +184,9 @@ def stated(row: Row, X: Any, y: Array) -> MarginProblem:
 
 
 def accuracy(problem: MarginProblem, model: Model, lower: float) -> float:
-    """Return the relative gap of a kernel machine, or the relative distance of w.
+    """Return the relative gap of the multipliers of a kernel machine.
 
-    The gap is that of the multipliers; the distance is above a lower bound.
+    For a linear machine return the relative distance of w above a lower bound.
     """
     if model.beta is not None:
         return svm.gap(problem, np.maximum(problem.rows.s * model.beta, 0.0))
@@ -226,7 +225,7 @@ def beside(row: Row, there: Mapping[str, Package]) -> Iterator[Line]:
 def of_libsvm() -> Iterator[Line]:
     """Yield rows 5 and 6: many classes, and given kernel matrices.
 
-    The construction of the problem counts.
+    The construction of the problem is timed, too.
     """
     for C in (1.0, 10.0):
         yield _of_libsvm(5, "one against one", svm.many_classes("digits", C))
@@ -250,7 +249,7 @@ def _of_libsvm(number: int, work: str, found: Line) -> Line:
 def like_ohsumed() -> ranking.Data:
     """Return data of the shape of OHSUMED: 9,000 points of 45 features in 63 queries.
 
-    Three levels, about 370,000 pairs, many duplicates.
+    They have three levels, about 370,000 pairs, and many duplicates.
     """
     rng, m, d = np.random.default_rng(0), 9000, 45
     queries = np.repeat(np.arange(63), m // 63 + 1)[:m]
@@ -261,7 +260,7 @@ def like_ohsumed() -> ranking.Data:
 
 
 def rankings(folder: Path) -> Iterator[Line]:
-    """Yield rows 10 to 12: our solvers, and the solvers of document K."""
+    """Yield rows 10 to 12: equimargin's solvers against those of Kuo, Lee and Lin."""
     sets: list[tuple[str, Callable[[], ranking.Data]]] = [("OHSUMED's shape", like_ohsumed)]
     if (folder / "mq2008").is_dir():
         sets.append(("MQ2008 fold 1", partial(ranking.mq2008, folder, None)))
@@ -284,7 +283,10 @@ def rankings(folder: Path) -> Iterator[Line]:
 
 
 def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
-    """Measure our solver and one of document K, both of this package, to equal gaps."""
+    """Measure equimargin's solver and one of Kuo, Lee and Lin, to equal gaps.
+
+    Both are implementations of this package.
+    """
     sides = [
         partial(lambda name: solve(row.problem(), name, tol=tol, time_limit=10), name)
         for name in (solver, "auto")
@@ -294,7 +296,7 @@ def ranked(number: int, row: ranking.Row, solver: str, tol: float) -> Line:
 
 
 def many_points() -> Iterator[Line]:
-    """Yield row 13: a million points, all pairs, in a process of its own."""
+    """Yield row 13: a ranking of a million points by all pairs, in its own process."""
     solved, proof = alone(scaling.ranked, 1_000_000, "auto")
     yield line(
         13,
@@ -348,9 +350,9 @@ def processes() -> Iterator[Line]:
 
 
 def lines(numbers: set[int], folder: Path) -> Iterator[Line]:
-    """Yield all lines whose row is chosen: first threads and processes, then the rest.
+    """Yield the lines of the chosen rows: threads and processes, then all others.
 
-    The rest run on one processor.
+    The others run on one processor.
     """
     if {15, 16} & numbers:
         yield from processes()

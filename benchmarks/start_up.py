@@ -1,7 +1,7 @@
 """Seconds of the processes that a user starts.
 
-These are first commands and solves, comparisons until their first answer, and a `solve`
-by each solver.
+They are the first commands and solves of a user, comparisons up to their first answer,
+and a `solve` by each solver.
 
     python benchmarks/run.py start_up --first       the first commands of a user, each from
                                                     an empty cache: CPU seconds of up to
@@ -16,13 +16,13 @@ by each solver.
                                                     solve by one solver compiles
 
 The files and the problems have 200 rows of 5 features, made from a fixed seed. A warm
-process finds its kernels compiled by an earlier one, a cold one finds none. CPU seconds
-are those of the whole process; wall seconds depend on who else wants the cores. The
-first answer is the first line that says what is proven of an optimum. A comparison that
-does not agree ends the table. Threads of comparisons are as many as a user has who sets
-nothing, and Python keeps its byte code as it does for them: not writing any costs 0.4 s
-of CPU time in every process. Backends run into limits of the clock: CPU times are
-comparable on a quiet machine only.
+process uses functions that an earlier process compiled (`kernels` in the options), a
+cold one compiles them. CPU seconds are those of the whole process; wall seconds depend
+on other load. The first answer is the first output line with a proven bound of an
+optimum. A comparison that does not agree ends the table. Comparisons use the default
+number of threads, and Python writes byte code as usual: without it every process takes
+0.4 s more CPU time. Backends have wall-time limits, so that CPU times are comparable on
+a quiet machine only.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from table import ROOT, Benchmark, Line, Table
 
 SOURCE = ROOT / "src"
 ROWS = 200
-"""Rows of every file."""
+"""Number of rows of every file."""
 FEATURES = 5
-"""Features of every file."""
+"""Number of features of every file."""
 QUERIES = 10
-"""Queries of the ranking that has any."""
+"""Number of queries of the ranking with queries."""
 FIRST_ANSWER = re.compile(r"\boptimum (in \[|at most )?-?\.?\d")
-"""Text of a line in which something is proven of an optimum.
+"""Text of a line with a proven bound of an optimum.
 
-A line on an optimum of which nothing is proven has no number behind the word.
+Where nothing is proven, the line has no number after the word "optimum".
 """
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Environment that keeps linear algebra to one thread."""
+"""Environment that limits linear algebra to one thread."""
 SOLVES = {
     "smo": "classification(X, y, kernel=rbf(0.2))",
     "coordinate_descent": "classification(X, y, bias=False)",
@@ -72,7 +72,7 @@ SOLVES = {
     "penalty": "classification(X, separable, bias=False, "
     "sample_weight=np.where(np.arange(len(X)) < 5, np.inf, 1.0))",
 }
-"""A problem for every solver."""
+"""Source of a problem, by solver."""
 SMALL = """
 import numpy as np
 from equimargin.formulations import classification, ranking, rbf
@@ -83,7 +83,7 @@ score = X @ np.linspace(1.0, -0.5, 4) + random.normal(size=150)
 y, levels = np.sign(score), np.digitize(score, [-1.0, 0.0, 1.0])
 assert solve({}).status.value == "optimal"
 """
-"""A program that solves a small problem."""
+"""Program that solves a small problem."""
 AUDIT = """
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
@@ -92,7 +92,7 @@ X, y = load_iris(return_X_y=True)
 X, y = X[y > 0], y[y > 0]
 audit(SVC().fit(X, y), X, y)
 """
-"""A program that audits a model of scikit-learn's."""
+"""Program that audits a model of scikit-learn."""
 FIRST: dict[str, tuple[list[str], int]] = {
     "compare xor": (["-m", "equimargin", "compare", "xor"], 3),
     "compare iris": (["-m", "equimargin", "compare", "iris"], 2),
@@ -109,7 +109,7 @@ FIRST: dict[str, tuple[list[str], int]] = {
     "audit, SVC on iris": (["-c", AUDIT], 1),
     "warm-up": (["-m", "equimargin", "warm-up"], 2),
 }
-"""Programs by their names in the table, and how often each is run with one cache."""
+"""Arguments of Python, and number of runs with one cache, by name in the table."""
 
 FIRST_SOLVE = """
 import sys, time
@@ -146,13 +146,13 @@ for seconds, kernel in sorted(compilations.own, reverse=True):
 """
 """Program of a first solve; it prints CPU seconds and the compiled functions.
 
-CPU seconds are until all is imported and until the answer.
+The CPU seconds are those up to the end of the imports, and up to the solution.
 """
 
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds of one process: CPU and wall time at its end, and of the first answer."""
+    """Seconds of one process: CPU and wall time at its end, and at its first answer."""
 
     cpu: float
     wall: float
@@ -193,7 +193,7 @@ def written(path: Path, columns: Mapping[str, NDArray[np.generic]], X: NDArray[n
 
 
 def environment(cache: str | None) -> dict[str, str]:
-    """Return the environment of a process, with its own kernel cache if a folder is given."""
+    """Return the environment of a process, with a cache of compiled functions if given."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return (
         kept
@@ -205,9 +205,9 @@ def environment(cache: str | None) -> dict[str, str]:
 def process(
     arguments: list[str], cache: str | None, name: str, threads: Mapping[str, str] | None = None
 ) -> tuple[list[str], Run]:
-    """Run Python with these arguments to its end; return its printed lines and seconds.
+    """Run Python with arguments; return its output lines and its seconds.
 
-    Seconds until its first answer count, too.
+    The seconds include those up to the first answer.
     """
     started, pipe = time.perf_counter(), subprocess.PIPE
     child = subprocess.Popen(
@@ -236,7 +236,7 @@ def process(
 
 
 def timed(data: Path, cache: str | None) -> Run:
-    """Run one comparison, its kernels kept in a folder of its own if one is given."""
+    """Run one comparison, with a cache of compiled functions if given."""
     _, run = process(["-m", "equimargin", "compare", str(data)], cache, data.name)
     if np.isnan(run.first_wall):
         raise SystemExit(
@@ -246,13 +246,13 @@ def timed(data: Path, cache: str | None) -> Run:
 
 
 def cold(data: Path) -> Run:
-    """Run one comparison that finds no kernel compiled."""
+    """Run one comparison without compiled functions."""
     with tempfile.TemporaryDirectory() as cache:
         return timed(data, cache)
 
 
 def comparisons(only_warm: bool, runs: int) -> Iterator[Line]:
-    """Yield a line a file, warm and cold: medians over some runs."""
+    """Yield a line for each file, warm and cold: medians of runs."""
     with tempfile.TemporaryDirectory() as folder:
         cases = list(files(Path(folder)))
         for _, data in cases:
@@ -275,9 +275,9 @@ def comparisons(only_warm: bool, runs: int) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class FirstSolve:
-    """CPU seconds of one process: until imported, until the answer, until its end.
+    """CPU seconds of one process, up to the end of imports, the solution and its end.
 
-    Also those of each function that it compiled.
+    There are also the CPU seconds of each function that it compiled.
     """
 
     imported: float
@@ -300,7 +300,7 @@ def first_solve(solver: str, cache: str) -> FirstSolve:
 
 
 def solves(runs: int) -> Iterator[Line]:
-    """Yield a line a solver: medians over some runs, each cold and then three times warm."""
+    """Yield a line for each solver: medians of runs, one cold and three warm each."""
     for solver in SOLVES:
         cold, warm = [], []
         for _ in range(runs):
@@ -325,9 +325,9 @@ def solves(runs: int) -> Iterator[Line]:
 
 
 def kernels(solver: str) -> Iterator[Line]:
-    """Yield the functions that a first solve compiles, in CPU seconds.
+    """Yield the functions that a first solve compiles, with their CPU seconds.
 
-    Those of the functions within are not counted.
+    Functions that are compiled for a function's calls are not part of its seconds.
     """
     with tempfile.TemporaryDirectory() as cache:
         for seconds, kernel in first_solve(solver, cache).compiled:
@@ -335,7 +335,7 @@ def kernels(solver: str) -> Iterator[Line]:
 
 
 def first_runs() -> Iterator[Line]:
-    """Yield a line a program: CPU seconds of its runs; the first finds no kernel compiled."""
+    """Yield a line for each program: CPU seconds of its runs, the first from no cache."""
     for name, (arguments, times) in FIRST.items():
         with tempfile.TemporaryDirectory() as cache:
             seconds = [process(arguments, cache, name)[1].cpu for _ in range(times)]
@@ -368,7 +368,7 @@ def tables(asked: Namespace) -> Iterator[Table]:
 
 
 SECONDS = ("CPU s", "wall s", "first answer CPU", "first answer wall")
-"""The heads of the seconds of a `Run`."""
+"""Column heads of the seconds of a `Run`."""
 OPTIONS = {
     "warm": (False, "leave the cold runs out"),
     "runs": (3, "runs of which medians are printed"),

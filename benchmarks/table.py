@@ -1,6 +1,6 @@
-"""Benchmarks: a module has a BENCHMARK, which yields tables.
+"""Benchmarks: a module has a `BENCHMARK`, which yields tables.
 
-They are printed line by line as they are measured and kept in build/NAME.json.
+Lines are printed as they are measured, and all tables are written to build/NAME.json.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
-"""Folder of public data sets that do not ship with the project, next to the checkout."""
+"""Folder of public data sets, next to the checkout."""
 LONGEST = 3600.0
-"""Time limit of a measurement in its own process, in wall seconds; then it has crashed."""
+"""Time limit of a measurement in its own process, in wall seconds."""
 Line = dict[str, Any]
-"""A line: figures by the heads of their columns, and more for the file."""
+"""Line of a table: figures by column head, and further entries for the file."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Lines, and how they are printed.
+    """Lines and their format.
 
     Parameters
     ----------
     columns : Mapping[str, str]
-        The format of each by its head: its width first, "s" for words.
+        Format of each column, by head: its width first, "s" for words.
     lines : Iterable[Line]
-        They are measured one by one.
+        Lines, which are measured one by one.
     """
 
     columns: Mapping[str, str]
@@ -59,13 +59,13 @@ class Table:
 
 
 def aligned(text: str, form: str) -> str:
-    """Return a text in its column: words begin on the left, figures end on the right."""
+    """Return a text padded to its column: words left-aligned, figures right-aligned."""
     width = int(re.sub(r"\D.*", "", form) or 0)
     return text.ljust(width) if form.endswith("s") else text.rjust(width)
 
 
 def cell(value: Any, form: str) -> str:
-    """Return a figure in its column, "-" where there is none."""
+    """Return a figure padded to its column; "-" for None."""
     if form.endswith("s"):
         return aligned("" if value is None else str(value), form)
     return aligned("-", form) if value is None or math.isnan(value) else format(value, form)
@@ -73,7 +73,7 @@ def cell(value: Any, form: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave linear algebra one thread, and peers that stop early without their warnings."""
+    """Limit linear algebra to one thread, and suppress warnings of peers."""
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
@@ -86,13 +86,13 @@ def quietly(measure: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def alone(measure: Callable[..., Any], *arguments: Any) -> Any:
-    """Measure in a process of its own, whose memory is that of one row."""
+    """Measure in a new process, whose memory is used by one row only."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
         return own.submit(quietly, measure, *arguments).result(LONGEST)
 
 
 def on_one_processor() -> None:
-    """Leave this process a single processor where the system can.
+    """Restrict this process to one processor, if the system supports it.
 
     Libraries that are loaded later then start no threads.
     """
@@ -119,7 +119,7 @@ class Benchmark:
     options: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
 
     def main(self, name: str, arguments: Sequence[str] | None = None) -> None:
-        """Measure, print and write as the options say."""
+        """Measure, print and write the tables by the options."""
         parser = argparse.ArgumentParser(
             prog=f"run.py {name}",
             description=self.about,
@@ -153,11 +153,11 @@ class Benchmark:
 
 
 QUICK = {"quick": (False, "the small rows")}
-"""The option of benchmarks whose rows say whether they are `quick`."""
+"""Option of benchmarks whose rows have a flag `quick`."""
 
 
 def chosen(rows: Iterable[Any], asked: argparse.Namespace) -> list[Any]:
-    """Return the rows that are measured."""
+    """Return the rows that the options choose."""
     return [row for row in rows if row.quick or not asked.quick]
 
 

@@ -12,9 +12,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Values by name, in the order of their registration.
-
-    Each is registered by the import of a module.
+    """Values by name, in the order of their registration by imported modules.
 
     Parameters
     ----------
@@ -35,7 +33,9 @@ class Registry(Mapping[str, T]):
         if value is None:
             import_module(self._modules[name])
             value = self._values[name]
-        assert value is not None, f"importing {self._modules[name]} enters no {self.kind} {name!r}"
+        assert value is not None, (
+            f"importing {self._modules[name]} registers no {self.kind} {name!r}"
+        )
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -91,15 +91,13 @@ class Registry(Mapping[str, T]):
         """
         if self._modules.get(name, module) != module:
             raise ValueError(
-                f"a {self.kind} {name!r} is entered already, by {self._modules[name]}; take "
-                f"another name"
+                f"a {self.kind} {name!r} is registered already, by {self._modules[name]}; "
+                f"take another name"
             )
         self._values[name], self._modules[name] = value, module
 
     def suggestion(self, name: str) -> str:
-        """Return a question that suggests known names close to an unknown one.
-
-        It is empty if no name is close.
+        """Return a question that suggests names close to an unknown one; "" without any.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Proofs of an answer: referee, certificates, audits, derived duals and theorems."""
+"""Proofs about optima: verdicts on answers, certificates, audits, equivalence, theorems."""
 
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")

@@ -2,14 +2,14 @@
 
     excess = 1/2 |f|^2 + sum_r c_r loss(u_r) - optimum
 
-The excess is that of the model's own f and b, nothing repaired. The model's objective
-is computed with a bound on its rounding. The optimum lies in the interval that a
-solver's answer and the model's own multipliers prove together. The excess therefore has
-a proven lower and a proven upper bound.
+f and b are the model's own, without any repair. Their objective is computed with a
+bound on its rounding error. The optimum lies in the intersection of the intervals that
+a solver and the model's own multipliers prove. The excess therefore has a proven lower
+and a proven upper bound.
 
-A file may hold rounded features of support vectors; the function of the file is then
-not that of the rows. Support vectors that differ from their rows are further points of
-the problem, of weight 0: its optimum is unchanged, and f is the function of the file.
+A file may contain rounded features of support vectors, which then differ from the rows
+of the data. Such vectors become further points of the problem, of weight 0: the optimum
+is unchanged, and f is the function that the file defines.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from equimargin.solvers.registry import solve
 EXCESS_OVER_COST = 1e-9
 """Largest excess of a dual coefficient over its row's cost that counts as rounding.
 
-It is relative to the cost. A larger one contradicts C.
+It is relative to the cost. A larger excess contradicts C.
 """
 LARGEST_IMBALANCE = 1e-6
-"""Largest sum of the dual coefficients over the sum of their sizes, without a unit.
+"""Largest |sum of the dual coefficients| over the sum of their absolute values.
 
-A larger one contradicts a free bias.
+A larger ratio contradicts a free bias.
 """
 FEATURE_ROUNDING = 1e-7
 """Largest relative difference between a feature of a support vector and its row's.
 
-LIBSVM writes features with 8 digits. A larger difference shows that the model is of
-other data. A smaller one identifies the row of a coefficient's multiplier, and does not
-affect f.
+LIBSVM writes features with 8 digits. A larger difference shows that the model was
+trained on other data. Within this difference a support vector is matched to its row;
+f is not affected.
 """
 
 
@@ -65,20 +65,20 @@ class Audit:
     problem : MarginProblem
         Problem that it claims to solve.
     point : Point
-        Its f, b and, if it has them, multipliers: of the rows, then of support vectors that
-        equal no row.
+        The model's f, b and, if it has them, multipliers: those of the rows, then those of
+        support vectors that equal no row.
     objective : Interval
-        Interval of its own objective value.
+        Interval of the model's objective value.
     optimum : Interval
         Proven interval of the problem's optimum.
     own : Interval
-        Interval that the model proves by itself, without any solver; lower = -inf if it has
-        no multipliers.
+        Interval of the optimum that the model proves by itself, without any solver;
+        lower = -inf if it has no multipliers.
     assumed : str
         Assumptions on the problem that the model's file does not state, as text.
     vectors : str
         Agreement of a file's support vectors with the rows of the data, as a sentence; empty
-        if the model has the rows' numbers.
+        if the model lists the indices of its rows.
     """
 
     source: str
@@ -99,12 +99,15 @@ class Audit:
 
     @property
     def relative_excess(self) -> tuple[float, float]:
-        """Bounds of the excess over S = max(|lower|, |upper|, 1e-4 P(0)) of the optimum."""
+        """Bounds of the excess over S = max(|lower|, |upper|, 1e-4 P(0)).
+
+        lower and upper bound the optimum, and P(0) is the objective at f = 0.
+        """
         return self.excess[0] / self.optimum.size, self.excess[1] / self.optimum.size
 
     @property
     def own_relative_excess(self) -> float:
-        """Bound of the excess over S by the model's own multipliers alone; inf without any."""
+        """Upper bound of the excess over S by the model's multipliers alone; inf without any."""
         return (self.own.upper - self.own.lower) / self.optimum.size
 
     def __str__(self) -> str:
@@ -141,21 +144,21 @@ def audit(
     Parameters
     ----------
     model : estimator or Model
-        A fitted scikit-learn SVC, SVR or LinearSVC, a pipeline or a search that ends in
-        one, or a Model of `foreign_models`.
+        Fitted scikit-learn SVC, SVR or LinearSVC, a pipeline that ends in one, a
+        parameter search whose best estimator is one, or a Model of `foreign_models`.
     X : array-like of shape (m, d)
-        Features of its training, as passed to the model or its pipeline; the Gram
-        matrix for a precomputed kernel.
+        Training features, as passed to the model or its pipeline; the Gram matrix for a
+        precomputed kernel.
     y : array-like of shape (m,)
         Two labels, of which the larger is positive, or targets.
     C, epsilon : float, optional
-        Parameters of its problem, if the model does not have them.
+        Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
         Factors of C.
     tol : float, default 1e-09
         Relative tolerance of the solver that brackets the optimum.
     time_limit : float, default 60.0
-        Seconds of the solver that brackets the optimum.
+        Time limit of that solver, in seconds.
     nearest_rows : bool, default False
         True to replace a rounded support vector of a file by the nearest row of X, as
         in the training. By default f is the function of the vectors in the file.
@@ -164,8 +167,8 @@ def audit(
     ------
     ValueError
         If C or epsilon is missing, or contradicted by the model; if the coefficients
-        contradict C or the labels; if support vectors are not rows of X, within 1e-7
-        relative in a file without numbers of rows; or as the problem's constructor.
+        contradict C or the labels; if support vectors are not rows of X (in a file
+        without indices of rows, up to 1e-7 relative); or as the problem's constructor.
     """
     known = model if isinstance(model, Model) else of_estimator(model)
     C = _agreed("C", known.claimed.C, C)
@@ -195,7 +198,7 @@ def audit(
 
 
 def _range(least: float, most: float, digits: int) -> str:
-    """Return one number if both ends round to it, else both, rounded outward."""
+    """Return one number if both ends round to it, otherwise both ends, rounded outward."""
     if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
         return number
     return (
@@ -205,7 +208,7 @@ def _range(least: float, most: float, digits: int) -> str:
 
 
 def _rounded(value: float, digits: int, direction: str) -> str:
-    """Return a number in decimal digits, rounded in a direction."""
+    """Return a number as text of that many digits, rounded in that direction."""
     rounded = Context(prec=digits, rounding=direction).create_decimal_from_float(value)
     return f"{float(rounded):.{digits}g}"
 
@@ -251,7 +254,7 @@ def _problem(
 
 
 def _linear_point(model: Model, problem: MarginProblem) -> Point:
-    """Return w of a linear model, with the weight of its constant."""
+    """Return the point of a linear model; the weight of an appended constant is part of w."""
     constant, w = model.claimed.constant, model.w
     assert w is not None
     d = problem.X.shape[1] - model.claimed.extra_features
@@ -267,7 +270,7 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
 def _expansion(
     model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
 ) -> tuple[MarginProblem, Point, str]:
-    """Return the problem with all support vectors, the point of the model, and a sentence."""
+    """Return the problem with all support vectors, the point, and a sentence on the vectors."""
     assert model.coefficients is not None
     n = len(model.coefficients)
     if model.support is not None:
@@ -293,7 +296,7 @@ def _expansion(
 
 
 def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
-    """Return a sentence about the rounded ones among n support vectors of a file."""
+    """Return a sentence on the rounded ones among the n support vectors of a file."""
     if not rounded:
         return "every support vector of its file equals a row of the data"
     audited = "are taken to be those rows" if nearest_rows else "are audited as the file has them"
@@ -304,7 +307,7 @@ def _said_of_vectors(n: int, rounded: int, nearest_rows: bool) -> str:
 
 
 def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
-    """Return the problem with further points, whose rows have a weight of 0."""
+    """Return the problem with further points, whose rows have weight 0."""
     rows, none = problem.rows, np.zeros(len(vectors))
     weights = np.concatenate(
         [np.ones(problem.m) if problem.weights is None else problem.weights[: problem.m], none]
@@ -325,7 +328,7 @@ def _with_points(problem: MarginProblem, vectors: Array) -> MarginProblem:
 
 
 def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
-    """Return alpha, (p,), of the coefficients of all points."""
+    """Return the multipliers alpha, (p,), of the points' coefficients."""
     if isinstance(problem.rows, Tube):
         return np.concatenate([np.maximum(coefficients, 0.0), np.maximum(-coefficients, 0.0)])
     alpha: Array = problem.rows.y * coefficients
@@ -333,7 +336,7 @@ def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
 
 
 def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
-    """Raise a ValueError if the coefficients are of no multipliers of this problem."""
+    """Raise a ValueError if the coefficients are not those of feasible multipliers."""
     if (excess := float((alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0))) > 0:
         worst = int(np.argmax(alpha - problem.costs))
         raise ValueError(
@@ -354,9 +357,9 @@ def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> No
 def _numbered(
     model: Model, support: NDArray[np.int64], problem: MarginProblem, weighed: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows of the data that are the support vectors, from their numbers.
+    """Return the indices of the support vectors in the data.
 
-    scikit-learn numbers only rows of positive sample weight.
+    scikit-learn counts only rows of positive sample weight.
     """
     outside = support[(support < 0) | (support >= problem.m)]
     if len(outside):
@@ -395,9 +398,9 @@ def _as_wide_as(problem: MarginProblem, vectors: Any) -> Array:
 
 
 def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np.int64]:
-    """Return the nearest rows to the support vectors, each used once.
+    """Return the index of the nearest row to each support vector; a row is used only once.
 
-    Rows of the right class go before others.
+    Rows whose label fits the sign of the coefficient are preferred.
     """
     assert model.coefficients is not None
     X = _dense(problem.X)
@@ -437,7 +440,7 @@ def _dense(A: Any) -> Array:
 
 
 def _appended(X: Any, constant: float) -> Any:
-    """Return X with a column appended that holds the constant."""
+    """Return X with an appended column whose entries are the constant."""
     if is_sparse(X):
         from scipy import sparse
 

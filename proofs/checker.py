@@ -5,25 +5,25 @@ read.
 
 A certificate states a minimisation problem, a point of the problem, multipliers of its
 rows, and an interval. Accepting it means: the optimum of the stated problem lies in the
-claimed interval. The reason is weak duality: feasible multipliers alpha and a feasible
-point (f, b) give L(alpha) <= optimum <= U(f, b), and both sides are recomputed here.
-`certificate.md` describes the file, the problems and the two sides. In format 1 the
-problem is one of the families of max-margin learning, in format 2 any convex program in
-standard form. In format 3 it is a family's problem at every lambda = 1 / C of an
-interval, the points are those of a path, and the claim bounds the excess of the path's
-objective over the optimum.
+claimed interval. The argument is weak duality: feasible multipliers alpha and a feasible
+point (f, b) give L(alpha) <= optimum <= U(f, b), and L and U are recomputed here.
+`certificate.md` describes the file, the problems, L and U. In format 1 the problem is
+one of the families of max-margin learning, in format 2 any convex program in standard
+form. In format 3 it is a family's problem at every lambda = 1 / C of an interval, the
+points are those of a path, and the claim bounds the excess of the path's objective over
+the optimum.
 
 `certificate.md` also lists the conditions that are checked. Each condition is a
 function here, with the name and the position that it has in the list, and its docstring
 is the sentence of the list. The function returns nothing, and raises a ValueError with
 the condition's name if the condition does not hold. All other functions only compute.
-`check` and `check_path` are the whole check; below them come, in the order of their
-use, the reading of the file, the exact problem, the two sides of weak duality, the
-claimed bounds, the path, and the verdict.
+`check` and `check_path` are the whole check; the functions that they call follow in the
+order of their use: reading of the file, exact problem, the two bounds of weak duality,
+claimed bounds, path, and verdict.
 
-All arithmetic is that of integers and fractions. A list of rationals is stored as a
-list of integers over a unit, one positive integer: each rational is its integer divided
-by the unit. Floats occur only as the numbers of the file (each an exact rational), as
+All arithmetic is that of integers and fractions. A list of rationals is stored as a list
+of integers and one positive integer, the unit: each rational is its integer divided by
+the unit. Floats occur only as the numbers of the file (each an exact rational), as
 infinities, in the printed output, and in a proposed matrix factor that is then verified
 in integers. Only the standard library of Python 3.10 or later is imported.
 """
@@ -41,39 +41,36 @@ from operator import mul
 from typing import Any, NamedTuple
 
 # -------------------------------------------------------------------------------------
-# Limits. A certificate may come from any source, and no file may cause a long run or
-# exhaust the memory.
+# Limits. A certificate may come from any source; no file must be able to make the check
+# run long or exhaust the memory.
 # -------------------------------------------------------------------------------------
 
 LARGEST_FILE = 2**25
 """Longest file that is read, 32 MiB, in bytes.
 
-Its values take little more than a gigabyte of memory at any nesting.
+The values of such a file take little more than a gigabyte of memory, however nested.
 """
 MOST_DECIMAL_DIGITS = 4300
 """Digits of the longest decimal integer.
 
-The reading time grows with the square of the digits, and Python itself stops here.
+The time to parse grows with the square of the digits, and Python's own limit is 4300.
 """
 MOST_HEXADECIMAL_DIGITS = 2**16
 """Digits of the longest hexadecimal integer, 262,144 bits.
 
-The reading time is linear, and exact optima need long integers.
+The time to parse is linear in the digits, and exact optima need long integers.
 """
 MOST_COMMON_BITS = 2**32
-"""Bits of a list of numbers over their common denominator, at most.
-
-They are counted as the length of the denominator times the count of the numbers.
-"""
+"""Maximum of the bits of a common denominator times the count of the numbers over it."""
 LEAST_COMMON_COUNT = 2**14
-"""Numbers as which every list is counted, at least.
+"""Number added to the count of every list before it is compared with MOST_COMMON_BITS.
 
 No common denominator is then longer than 2^18 bits, the length of the longest integer.
 """
 BITS_OF_A_COMMON_STEP = 1000
 """Bits of the given denominators that count as one further number.
 
-The steps towards their common multiple take time for the denominators too.
+The time to compute their common multiple depends on the length of the denominators, too.
 """
 MOST_NANOSECONDS = 3 * 10**10
 """Nanoseconds of arithmetic of one step of a check, about half a minute.
@@ -85,31 +82,31 @@ NANOSECONDS_OF_AN_OPERATION = 50
 BITS_OF_A_WORD = 30
 """Bits of a digit of Python's long integers.
 
-A product of two integers of n such digits takes about n^2 nanoseconds more.
+A product of two integers of n such digits takes about n^2 additional nanoseconds.
 """
 OPERATIONS_OF_A_LISTED_PAIR = 400
-"""Operations for which reading and storing one listed pair counts.
+"""Operations as which reading and storing one listed pair counts.
 
 At most a million and a half pairs are therefore affordable.
 """
 OPERATIONS_OF_A_COMPARISON = 100
-"""Operations for a comparison of two labels of a query, its possible pair included."""
+"""Operations as which comparing two labels counts, storage of a resulting pair included."""
 OPERATIONS_OF_A_ROW_OF_A_PATH = 20
-"""Operations for one row at each point of a path.
+"""Operations as which one row counts at each point of a path.
 
-They cover its multiplier, its share of A'alpha, and its loss.
+They are those of the row's multiplier, its share of A'alpha, and its loss.
 """
 OPERATIONS_OF_A_KERNEL_VALUE = 100
-"""Operations for one kernel value, in addition to one for every feature."""
+"""Operations as which one kernel value counts, in addition to one per feature."""
 MOST_DEGREE = 32
 """Highest degree of a polynomial kernel.
 
-Its values have 2 x degree times the bits of the features.
+A kernel value has about 2 x degree times as many bits as a feature.
 """
 
 # -------------------------------------------------------------------------------------
 # Precision of values that are irrational (the exponential) or have long exact forms.
-# Every rounding counts against the claim.
+# Every rounding lowers L or raises U.
 # -------------------------------------------------------------------------------------
 
 EXP_BITS = 96
@@ -125,37 +122,37 @@ EXP_ERROR = 2
 EXP_WORKING_BITS = 128
 """Bits after the binary point during the computation of an exponential.
 
-These are 32 more than in the result, and rounding spoils at most 20 of them.
+These are 32 more than in the result; rounding makes at most 20 of them wrong.
 """
 EXP_SERIES_BITS = 8
-"""Zero bits after the binary point of an argument, once halved for its series.
+"""k: the argument of the exponential is halved until it is below 2^-k.
 
 17 terms of the series are then enough.
 """
 INVERSE_COST_BITS = 1024
 """Bits after the binary point of 1 / (4 c), rounded up in mode proven.
 
-Costs near 1 then have hundreds of bits more than a double.
+For costs near 1 these are hundreds of bits more than a double has.
 """
 PIVOTED_ROWS = 64
-"""Rows of the largest matrix whose pivots are computed without trying a factor first.
+"""Rows of the largest matrix that is eliminated without trying a float64 factor first.
 
-The integers of the pivots grow longer with every pivot.
+The integers of the elimination grow with every pivot.
 """
 FACTOR_BITS = 70
 """Bits after the binary point of the factor proposed for a larger Gram matrix.
 
-They are 17 more than float64 computes.
+They are 17 more than a double has.
 """
 FACTOR_ROUNDING = 2.0**-54
-"""Fraction of the trace, per row, that the proposed factor leaves for its rounding.
+"""Multiple of n times the trace by which the diagonal is reduced before the factorisation.
 
-A bad value rejects more certificates, and accepts no more.
+The rest K - L L' then covers the rounding of L. A bad value can only reject certificates.
 """
 SMALLEST_SQUARED_PIVOT = 2.0**-60
-"""Least square of a diagonal entry of that factor, where the largest entry of K is 1.
+"""Minimum square of a diagonal entry of the factor, for a matrix with largest entry 1.
 
-A bad value rejects more certificates, and accepts no more.
+A bad value can only reject certificates.
 """
 
 # -------------------------------------------------------------------------------------
@@ -178,8 +175,8 @@ class Family(NamedTuple):
     bias : bool, default False
         True if there is a free bias b.
     unknowns : str, default 'function'
-        "function" in the margin families; in the one-norm families the coefficients x
-        >= 0 of "points" or of "rows".
+        Variables of the primal problem: "function" in the margin families; in the
+        one-norm families coefficients x >= 0, one for each of the "points" or "rows".
     """
 
     task: str
@@ -190,7 +187,7 @@ class Family(NamedTuple):
 
     @property
     def one_norm(self) -> bool:
-        """True if the problem is a linear program, which minimises 1'x plus losses."""
+        """True if the problem minimises 1'x plus losses, a linear program."""
         return self.unknowns != "function"
 
 
@@ -214,7 +211,7 @@ FAMILY_OF_NAME: dict[str, Family] = {
 }
 """Families of problems that a certificate may state, by name."""
 SCHEMA = "equimargin-certificate/1"
-"""Value of the key `schema` if the problem is one of a family."""
+"""Value of the key `schema` if the problem belongs to a family."""
 PROGRAM_SCHEMA = "equimargin-certificate/2"
 """Value of the key `schema` if the problem is any convex program in standard form."""
 PATH_SCHEMA = "equimargin-certificate/3"
@@ -253,14 +250,12 @@ COMBINATION_KEYS = ("rows", "numerators", "denominator")
 
 
 class Document(NamedTuple):
-    """Certificate with correct digests: the claimed interval, and the parts that prove it.
-
-    The parts are JSON values.
+    """Certificate with correct digests: the claimed interval, and JSON values that prove it.
 
     Parameters
     ----------
     standard_form : bool
-        True if the problem is any program in standard form, not one of a family.
+        True if the problem is a program in standard form (format 2), not one of a family.
     exact : bool
         True if the mode is "exact", not "proven".
     """
@@ -276,9 +271,9 @@ class Document(NamedTuple):
 
 
 class Features(NamedTuple):
-    """One list of integers per point, over the unit.
+    """One list per point, of integers over the unit.
 
-    It has the point's features, or its row in the lower triangle of a given Gram
+    It contains the point's features, or its row in the lower triangle of a given Gram
     matrix.
     """
 
@@ -292,14 +287,14 @@ class Space(NamedTuple):
     Parameters
     ----------
     linear : bool
-        True if the rows are features z_i with k(x_i, x_j) = z_i.z_j; otherwise they are
-        those of the Gram matrix K_ij = k(x_i, x_j).
+        True if row i is the features z_i, with k(x_i, x_j) = z_i.z_j; False if it is row
+        i of the Gram matrix K_ij = k(x_i, x_j).
     error : int
-        Maximum error of an entry of K, in units.
+        Maximum error of an entry of K, as an integer over the unit.
     bits : int
         Length of the longest entry.
     first : list of int
-        First point with equal features, for each point; it may be the point itself.
+        For each point, the first point with equal features, perhaps itself.
     """
 
     linear: bool
@@ -311,7 +306,7 @@ class Space(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows r of the problem, t_r - (A f)_r - b s_r <= 0, one list for each of their parts.
+    """Rows r of the problem, t_r - (A f)_r - b s_r <= 0, as lists over r.
 
     Parameters
     ----------
@@ -320,10 +315,10 @@ class Rows(NamedTuple):
     sign : list of int
         s_r.
     plus, minus : list of int
-        (A f)_r = f[plus[r]] - f[minus[r]] from the values of f at the m points, 0 .. m
-        - 1, and f[m] = 0, which belongs to no point.
+        (A f)_r = f[plus[r]] - f[minus[r]], where f[0] .. f[m - 1] are the values of f at
+        the m points and f[m] = 0.
     group : list of int
-        Group of row r; all rows of a group have one cost.
+        Group of row r; all rows of a group have the same cost.
     groups : int
         Number of groups.
     """
@@ -338,9 +333,9 @@ class Rows(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Cost of each group: its numerator over the unit, or infinite.
+    """Cost of each group of rows: a numerator over the unit, or infinite.
 
-    The numerator of an infinite cost is 0 and has no meaning.
+    The numerator of an infinite cost is 0, and not used.
 
     Parameters
     ----------
@@ -360,7 +355,7 @@ class Problem(NamedTuple):
     Parameters
     ----------
     gram_is_given : bool
-        True if the Gram matrix is given in numbers, without any known property.
+        True if the Gram matrix itself is given, which may not be semidefinite.
     """
 
     name: str
@@ -386,7 +381,7 @@ class Matrix(NamedTuple):
 
 
 class Vector(NamedTuple):
-    """Numbers, as integers over the unit."""
+    """Vector of numbers, as integers `steps` over the unit."""
 
     steps: list[int]
     unit: int
@@ -395,9 +390,9 @@ class Vector(NamedTuple):
 class Program(NamedTuple):
     """min 1/2 x'Px + q'x + c  s.t.  A x = b,  h - Gx in K; A' and G' are `pull_A` and `pull_G`.
 
-    K consists of the numbers v whose first `inequalities` entries are not negative, and
-    whose other entries, cut into parts of the lengths `cones`, each have a first number
-    t and further numbers w with |w| <= t.
+    K consists of the vectors v whose first `inequalities` entries are not negative, and
+    whose other entries, cut into parts of the lengths `cones`, are in second-order cones:
+    |w| <= t for the first entry t of a part and its other entries w.
     """
 
     P: Matrix
@@ -414,9 +409,9 @@ class Program(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """Numbers >= 0 of rows, or of points.
+    """Sparse vector of numbers >= 0, one for each row or point.
 
-    That of indices[k] is steps[k] / unit, and all others are 0.
+    The number of row, or point, indices[k] is steps[k] / unit; all others are 0.
     """
 
     indices: list[int]
@@ -425,9 +420,9 @@ class Combination(NamedTuple):
 
 
 class Function(NamedTuple):
-    """Values of f at the m points and a 0 for f[m], integers over the unit.
+    """Values of f at the m points, and f[m] = 0, as integers over the unit.
 
-    Each value has an error of at most `error` units.
+    Each integer has an error of at most `error`.
 
     Parameters
     ----------
@@ -442,12 +437,12 @@ class Function(NamedTuple):
 
 
 class Primal(NamedTuple):
-    """Point of the problem.
+    """Primal point of the problem.
 
     Parameters
     ----------
     size : Fraction
-        Objective without losses, |f|^2 / 2, or 1'x in the one-norm families.
+        Objective without losses: |f|^2 / 2, or 1'x in the one-norm families.
     """
 
     f: Function
@@ -502,7 +497,7 @@ class Knot(NamedTuple):
 
 
 def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
-    """Return the family of a certificate, and the lower and upper bound that it proves.
+    """Return the family, lower and upper bound that a certificate claims, and proves.
 
     Parameters
     ----------
@@ -519,7 +514,7 @@ def check(data: bytes) -> tuple[str, Fraction | float, Fraction | float]:
 
 
 def interval(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """Return the result of `check` for a document that has been read.
+    """Return the result of `check` for a parsed document.
 
     Parameters
     ----------
@@ -536,7 +531,7 @@ def interval(document: Document) -> tuple[str, Fraction | float, Fraction | floa
 
 
 def check_path(data: bytes) -> PathClaim:
-    """Return the claim of a certificate of a path, which it proves.
+    """Return the claim of a certificate of a path once it is proven.
 
     Parameters
     ----------
@@ -552,9 +547,9 @@ def check_path(data: bytes) -> PathClaim:
 
 
 def bounds_of_family(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """Return the family of a problem, and the bounds that the two sides prove.
+    """Return the family of a problem, and the bounds that primal and dual point prove.
 
-    A bound is infinite if its side is null.
+    The bound of a point that is null is infinite.
 
     Parameters
     ----------
@@ -592,7 +587,7 @@ def require(holds: bool, condition: str, reason: str) -> None:
 
 
 def read_file(data: bytes) -> Any:
-    """Return the value that a file holds.
+    """Return the JSON value of a file.
 
     Parameters
     ----------
@@ -613,7 +608,7 @@ def file_is_not_too_large(data: bytes) -> None:
 
 
 def read_json(data: bytes) -> Any:
-    """Return the value that a JSON text holds.
+    """Return the value of a JSON text.
 
     Parameters
     ----------
@@ -672,7 +667,7 @@ def read_integer(text: str) -> int:
 
 def integer_is_not_too_long(text: str) -> None:
     """4. A JSON integer has at most MOST_DECIMAL_DIGITS digits, besides its sign."""
-    # No other sign is JSON.
+    # JSON has no other sign.
     digits = len(text.removeprefix("-"))
     require(
         digits <= MOST_DECIMAL_DIGITS,
@@ -692,7 +687,7 @@ def number_is_rational(given: Any) -> None:
     elif type(given) is float:
         holds = math.isfinite(given)
     else:
-        # The type of a boolean is not int.
+        # Booleans are rejected: their type is bool, not int.
         holds = type(given) is int
     require(
         holds,
@@ -774,7 +769,7 @@ def array_has_its_length(given: Any, length: int | None = None) -> None:
 
 def indices_are_in_range(given: list[Any], below: int) -> None:
     """9. An index of points, rows or queries is an integer from 0 to below their number."""
-    # The type of a boolean is not int.
+    # Booleans are rejected: their type is bool, not int.
     holds = all(type(v) is int and v >= 0 and v < below for v in given)
     require(holds, "indices_are_in_range", f"an index is not one of 0 .. {below - 1}")
 
@@ -793,7 +788,7 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
     given_bits = sum(denominator.bit_length() for _, denominator in fractions)
     count = len(fractions) + given_bits // BITS_OF_A_COMMON_STEP + LEAST_COMMON_COUNT
     unit = 1
-    # No set of denominators: a file can make the hashes of numbers collide.
+    # A set of the denominators would be slow: a file can make their hashes collide.
     for _, denominator in fractions:
         if unit % denominator != 0:
             unit = math.lcm(unit, denominator)
@@ -993,7 +988,7 @@ def read_space(kernel: Any, given: Any) -> Space:
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
-    """Return the first row that equals each row, perhaps the row itself.
+    """Return, for each row, the index of the first row that equals it, perhaps itself.
 
     Equal rows are neighbours after a stable sort.
 
@@ -1048,8 +1043,7 @@ def gamma_is_positive(parameters: dict[str, Fraction]) -> None:
 def read_features(given: Any, triangular: bool) -> Features:
     """Return the features, one array per point.
 
-    Each array is as long as the first; if triangular, the first has one entry, and each
-    other one more than its predecessor.
+    All arrays are as long as the first; if triangular, array i has i + 1 entries.
 
     Parameters
     ----------
@@ -1107,7 +1101,7 @@ def lower_triangle(
 
 
 def inner_products(features: Features) -> list[list[int]]:
-    """Return x_i.x_j for j <= i, over the square of the unit.
+    """Return x_i.x_j for j <= i, as integers over the square of the unit.
 
     Parameters
     ----------
@@ -1209,7 +1203,7 @@ def exp(numerator: int, denominator: int) -> int:
         Positive denominator.
     """
     x = (numerator << EXP_WORKING_BITS) // denominator
-    # Beyond EXP_BITS, exp(-x) is less than a unit.
+    # For x > EXP_BITS, exp(-x) is less than 2^-EXP_BITS.
     x = min(x, EXP_BITS << EXP_WORKING_BITS)
     halvings = max(0, x.bit_length() - EXP_WORKING_BITS + EXP_SERIES_BITS)
     small = x >> halvings
@@ -1230,7 +1224,7 @@ def exp(numerator: int, denominator: int) -> int:
 
 
 def read_rows(given: dict[str, Any], task: str, m: int) -> Rows:
-    """Return the rows of the problem, in the order of `certificate.md`.
+    """Return the rows of the problem, in the order that `certificate.md` defines.
 
     Parameters
     ----------
@@ -1266,7 +1260,7 @@ def read_numbers(given: Any, length: int) -> list[Fraction]:
 
 
 def classification_rows(labels: list[Fraction]) -> Rows:
-    """Return 1 - y_i (f(x_i) + b) <= 0 for every point, each with a cost of its own.
+    """Return the rows 1 - y_i (f(x_i) + b) <= 0, one per point, each with its own cost.
 
     Parameters
     ----------
@@ -1292,14 +1286,14 @@ def labels_are_signs(labels: list[Fraction]) -> None:
 
 
 def tube_rows(labels: list[Fraction], epsilon: Fraction) -> Rows:
-    """Return y_i - epsilon - f(x_i) - b <= 0 for every point, then the opposite rows.
+    """Return the rows y_i - epsilon - f(x_i) - b <= 0, then -y_i - epsilon + f(x_i) + b <= 0.
 
-    These are -y_i - epsilon + f(x_i) + b <= 0. Each row has a cost of its own.
+    Each row has its own cost.
 
     Parameters
     ----------
     labels : list of Fraction
-        Label of each point.
+        Target of each point.
     epsilon : Fraction
         Half the width of the tube.
     """
@@ -1331,9 +1325,9 @@ def pairs_stand_alone(given: dict[str, Any]) -> None:
 
 
 def listed_pairs(pairs: Any, m: int) -> Rows:
-    """Return 1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j).
+    """Return the row 1 - f(x_i) + f(x_j) <= 0 for every given pair (i, j).
 
-    Each pair has a cost of its own.
+    Each pair has its own cost.
 
     Parameters
     ----------
@@ -1353,7 +1347,7 @@ def listed_pairs(pairs: Any, m: int) -> Rows:
 
 
 def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
-    """Return 1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j.
+    """Return the rows 1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j.
 
     The rows are ordered by i and then by j; each has the cost of its query.
 
@@ -1367,7 +1361,7 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
     m = len(labels)
     level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
-    # The sizes of the queries are counted, then compared, each within the budget.
+    # Finding the members of each query, and comparing them, are each within the budget.
     arithmetic_is_affordable(m * len(set(query)))
     members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
     arithmetic_is_affordable(
@@ -1379,7 +1373,7 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> Rows:
 
 
 def pair_rows(plus: list[int], minus: list[int], group: list[int], groups: int) -> Rows:
-    """Return 1 - f[plus] + f[minus] <= 0, which no bias changes.
+    """Return the rows 1 - f[plus] + f[minus] <= 0, in which a bias would cancel.
 
     Parameters
     ----------
@@ -1450,7 +1444,7 @@ def read_costs(C: Any, given_weights: Any, family: Family, groups: int) -> Costs
 
 
 def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
-    """Return numerator and denominator of v, or of a replacement if v is infinite.
+    """Return numerator and denominator of v, or of `instead` if v is infinite.
 
     Parameters
     ----------
@@ -1515,7 +1509,7 @@ def one_norm_has_no_weights(weights: list[Fraction | float], family: Family) -> 
 
 
 def semidefiniteness(problem: Problem) -> str:
-    """Return the way by which K is established as positive semidefinite.
+    """Return how K is established as positive semidefinite: value of key `semidefinite`.
 
     Parameters
     ----------
@@ -1537,7 +1531,7 @@ def gram_matrix_is_semidefinite(K: list[list[int]], bits: int) -> None:
 
 
 def is_semidefinite(K: list[list[int]], bits: int) -> bool:
-    """Return True if a symmetric matrix is proved positive semidefinite, in one of two ways.
+    """Return True if one of two methods proves a symmetric matrix positive semidefinite.
 
     Parameters
     ----------
@@ -1557,8 +1551,8 @@ def is_semidefinite(K: list[list[int]], bits: int) -> bool:
 def has_no_negative_pivot(K: list[list[int]]) -> bool:
     """Return True if fraction-free Gaussian elimination (Bareiss) has no negative pivot.
 
-    Rows of a pivot 0 must be 0. There are as many other pivots as the rank: a singular
-    matrix of many rows takes no more of them than that.
+    If a pivot is 0, its row must be 0. The number of other pivots is the rank, so that a
+    large matrix of low rank is affordable.
 
     Parameters
     ----------
@@ -1586,9 +1580,9 @@ def has_no_negative_pivot(K: list[list[int]]) -> bool:
 
 
 def has_a_dominant_remainder(K: list[list[int]]) -> bool:
-    """Return True if K - L L' is diagonally dominant for some L.
+    """Return True if K - L L' is diagonally dominant for the proposed L.
 
-    Then K - L L', and with it K, is positive semidefinite for any L.
+    Then K - L L', and with it K, is positive semidefinite, whatever L is.
 
     Parameters
     ----------
@@ -1616,10 +1610,10 @@ def has_a_dominant_remainder(K: list[list[int]]) -> bool:
 
 
 def proposed_factor(K: list[list[int]], largest: int) -> list[list[int]]:
-    """Return the rows of a lower triangular L with K / largest about L L'.
+    """Return the rows of a lower triangular L such that L L' is about K / largest.
 
-    They are in units of 2^-FACTOR_BITS sqrt(largest), by Cholesky factorisation in
-    float64.
+    L is computed by Cholesky factorisation in float64, and returned as integers in units
+    of 2^-FACTOR_BITS.
 
     Parameters
     ----------
@@ -1652,12 +1646,12 @@ def semidefiniteness_is_as_stated(stated: Any, established: str) -> None:
 
 
 # -------------------------------------------------------------------------------------
-# The two sides of weak duality: numbers of rows or points, and functions
+# The two bounds of weak duality: numbers of rows or points, and functions
 # -------------------------------------------------------------------------------------
 
 
 def read_combination(given: Any, count: int) -> Combination:
-    """Return numbers >= 0 of rows, or of points.
+    """Return a sparse vector of numbers >= 0, one for each row or point.
 
     Parameters
     ----------
@@ -1739,7 +1733,7 @@ def function_of_points(space: Space, beta: Sequence[int], unit: int) -> Function
 
 
 def size_of_distinct(space: Space, beta: Sequence[int]) -> int:
-    """Return sum_i |beta_i| over distinct points, coefficients of equal points added up.
+    """Return sum_i |beta_i|, after coefficients of equal points have been added up.
 
     Adding them up leaves f unchanged.
 
@@ -1751,7 +1745,7 @@ def size_of_distinct(space: Space, beta: Sequence[int]) -> int:
         Coefficient of each point, integers over the unit.
     """
     together = [0] * len(beta)
-    # `coefficients_fit` compares the lengths.
+    # `coefficients_fit` has checked the length.
     for i, step in zip(space.first, beta, strict=False):
         together[i] += step
     return sum(map(abs, together))
@@ -1813,7 +1807,7 @@ def coefficients_fit(v: Sequence[int], length: int) -> None:
 
 
 # -------------------------------------------------------------------------------------
-# The two sides of weak duality: the lower bound
+# The two bounds of weak duality: the lower bound
 # -------------------------------------------------------------------------------------
 
 
@@ -1865,7 +1859,7 @@ def multipliers_are_within_costs(problem: Problem, alpha: Combination) -> None:
 
 
 def prices(problem: Problem, f: Function) -> tuple[list[int], int]:
-    """Return upper bounds of B'u in a one-norm problem, integers over a unit, and the unit.
+    """Return upper bounds of B'u in a one-norm problem, as integers over a unit, and the unit.
 
     Parameters
     ----------
@@ -1903,8 +1897,8 @@ def multipliers_are_balanced(problem: Problem, alpha: Combination) -> None:
 def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction) -> bool:
     """Return True if L grows without bound along alpha.
 
-    Then t'alpha > 0, the norm is 0, and all alpha_r > 0 belong to rows of infinite
-    cost.
+    The conditions are t'alpha > 0, |A'alpha|_K = 0, and infinite costs of all rows with
+    alpha_r > 0.
 
     Parameters
     ----------
@@ -1925,7 +1919,7 @@ def is_ray(problem: Problem, alpha: Combination, gain: Fraction, norm2: Fraction
 
 
 def squares(problem: Problem, alpha: Combination) -> list[int]:
-    """Return the sum of the squared multipliers of each group, over the square of their unit.
+    """Return each group's sum of squared multipliers, as integers over the squared unit.
 
     Parameters
     ----------
@@ -1965,8 +1959,8 @@ def ridge(costs: Costs, sums: list[int], unit: int, exact: bool) -> Fraction:
 def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
     """Return 1 / (4 c) for c = numerator / unit.
 
-    It is rounded up in mode proven, as many such numbers may have no short common
-    denominator.
+    It is rounded up in mode proven, because the common denominator of many such numbers
+    may be long.
 
     Parameters
     ----------
@@ -1979,18 +1973,18 @@ def inverse_cost(numerator: int, unit: int, exact: bool) -> Fraction:
     """
     if exact:
         return Fraction(unit, 4 * numerator)
-    # // rounds down, so that the opposite is rounded up.
+    # // rounds the negative number down, and so its negation up.
     negative = -(unit << INVERSE_COST_BITS) // (4 * numerator)
     return Fraction(-negative, 1 << INVERSE_COST_BITS)
 
 
 # -------------------------------------------------------------------------------------
-# The two sides of weak duality: the upper bound
+# The two bounds of weak duality: the upper bound
 # -------------------------------------------------------------------------------------
 
 
 def upper_bound(problem: Problem, primal: Any) -> Fraction:
-    """Return U(f, b), the size of the point plus the sum of costs times losses.
+    """Return U(f, b): |f|^2 / 2, or 1'x in one-norm families, plus costs times losses.
 
     Parameters
     ----------
@@ -2072,9 +2066,10 @@ def bias_belongs_to_the_family(b: Fraction, family: Family) -> None:
 
 
 def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
-    """Return upper bounds of each group's sum of max(t_r - (A f)_r - b s_r, 0).
+    """Return an upper bound of sum_r max(t_r - (A f)_r - b s_r, 0) for each group.
 
-    For a squared loss they bound the sum of squares, over the square of the unit.
+    The bounds are integers over the unit. For a squared loss they bound the sums of
+    squares, and are integers over the square of the unit.
 
     Parameters
     ----------
@@ -2089,7 +2084,7 @@ def losses(problem: Problem, f: Function, b: int, unit: int) -> list[int]:
     """
     rows = problem.rows
     values = [v * (unit // f.unit) for v in f.values]
-    # (A f)_r has two values of f.
+    # (A f)_r is the difference of two values of f.
     noise = 2 * f.error * (unit // f.unit)
     target_unit = unit // rows.unit
     sums = [0] * rows.groups
@@ -2116,9 +2111,9 @@ def hard_rows_are_met(costs: Costs, sums: list[int]) -> None:
 
 
 def bounds_of_program(document: Document) -> tuple[str, Fraction | float, Fraction | float]:
-    """Return the name of a program, and the bounds that the two sides prove.
+    """Return "program", and the bounds that primal and dual point prove.
 
-    A bound is infinite if its side is null.
+    The bound of a point that is null is infinite.
 
     Parameters
     ----------
@@ -2169,7 +2164,7 @@ def read_program(given: Any) -> Program:
 
 
 def read_vector(given: Any, length: int | None = None) -> Vector:
-    """Return an array of numbers, of a given length if there is one.
+    """Return an array of numbers as a vector.
 
     Parameters
     ----------
@@ -2183,7 +2178,7 @@ def read_vector(given: Any, length: int | None = None) -> Vector:
 
 
 def read_triples(given: Any, height: int, width: int) -> list[tuple[int, int, tuple[int, int]]]:
-    """Return the entries of a matrix: each an array of its row, its column and its number.
+    """Return the entries of a matrix: row, column, and numerator and denominator of each.
 
     Parameters
     ----------
@@ -2238,7 +2233,7 @@ def transposed(
 
 
 def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matrix:
-    """Return the matrix of some entries, over their common denominator.
+    """Return the matrix with the given entries, over their common denominator.
 
     Parameters
     ----------
@@ -2255,7 +2250,7 @@ def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Matr
 
 
 def semidefiniteness_of_program(P: Matrix) -> str:
-    """Return the way by which P is established as positive semidefinite.
+    """Return how P is established as positive semidefinite: value of key `semidefinite`.
 
     Parameters
     ----------
@@ -2281,7 +2276,7 @@ def quadratic_part_is_semidefinite(P: Matrix) -> None:
 
 
 def dense_part(P: Matrix, used: list[int]) -> list[list[int]]:
-    """Return all entries of P in the used rows and columns: all others are 0.
+    """Return the dense matrix of P's used rows and columns; all other entries are 0.
 
     Parameters
     ----------
@@ -2330,7 +2325,7 @@ def inner(x: Vector, y: Vector) -> Fraction:
 
 
 def combined(*terms: tuple[int, Vector]) -> Vector:
-    """Return the sum of vectors of one length, each with a factor.
+    """Return the sum of factors times vectors of one length.
 
     Parameters
     ----------
@@ -2368,7 +2363,7 @@ def is_in_cone(program: Program, v: Vector) -> bool:
 def upper_bound_of_program(program: Program, primal: Any) -> Fraction | float:
     """Return 1/2 x'Px + q'x + c at a feasible x.
 
-    It is minus infinity if a direction d proves that there is no lower bound.
+    Return minus infinity if a direction d proves that the objective is unbounded below.
 
     Parameters
     ----------
@@ -2425,7 +2420,7 @@ def direction_descends_for_ever(program: Program, d: Vector) -> None:
 def lower_bound_of_program(program: Program, dual: Any) -> Fraction | float:
     """Return -1/2 x'Px - b'y - h'z + c.
 
-    It is infinity if y and z alone prove that no point is feasible.
+    Return infinity if y and z are given without x, and prove that no point is feasible.
 
     Parameters
     ----------
@@ -2513,7 +2508,7 @@ def exact_bounds_are_equal(document: Document) -> None:
 
 
 def path_claim(document: Any) -> PathClaim:
-    """Return the claim of a certificate of a path, which its points prove.
+    """Return the claim of a certificate of a path once its points prove it.
 
     Parameters
     ----------
@@ -2564,7 +2559,7 @@ def costs_are_weights(costs: Costs, C: Any) -> None:
 def prove_gap(
     space: Space, knots: Iterable[Knot], low: Fraction, high: Fraction, gap: Fraction
 ) -> None:
-    """Prove the claimed gap at every lambda of the range, at knots and between them.
+    """Check the claimed gap at every lambda of the range, at points and between them.
 
     Parameters
     ----------
@@ -2619,7 +2614,7 @@ def gap_is_proved_between_points(
     first: Fraction, second: Fraction, curvature: Fraction, lam: Fraction
 ) -> None:
     """58. (1 - x) u + x v + x (1 - x) c <= 0 on [0, 1]: u, v neighbours' excesses, c curvature."""
-    # It holds if and only if c <= (sqrt(-u) + sqrt(-v))^2.
+    # As u, v <= 0, it holds if and only if c <= (sqrt(-u) + sqrt(-v))^2.
     rest = curvature + first + second
     holds = rest <= 0 or rest**2 <= 4 * first * second
     require(
@@ -2642,7 +2637,7 @@ def path_covers_the_range(lambdas: list[Fraction], low: Fraction, high: Fraction
 def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
     """Yield the values computed at each point of a path, in order.
 
-    A point lists the multipliers that differ from those before it.
+    A point lists the multipliers that differ from those of the point before.
 
     Parameters
     ----------
@@ -2676,7 +2671,7 @@ def list_of_knots(problem: Problem, path: Any) -> Iterator[Knot]:
 
 
 def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> None:
-    """Check that the points of the path can be computed within the budget of one step.
+    """Check that all points of the path together are within the budget of one step.
 
     Parameters
     ----------
@@ -2685,7 +2680,7 @@ def path_is_affordable(problem: Problem, points: int, numbers: list[int]) -> Non
     points : int
         Number of points.
     numbers : list of int
-        Integers that the computation uses.
+        Numerators and denominators of a point, whose lengths count.
     """
     rows, space = problem.rows, problem.space
     entries = len(space.rows) * len(space.rows[0])
@@ -2772,10 +2767,10 @@ def curvature(space: Space, before: Knot, after: Knot, gap: Fraction) -> Fractio
 
 
 def outward(v: Fraction | float, way: int) -> float:
-    """Return the double next to v in a direction; it may be infinite.
+    """Return v rounded to a double, down or up; it may be infinite.
 
-    It is the largest that is not above v (way -1), or the smallest that is not below v
-    (way 1).
+    This is the largest double that is not above v (way -1), or the smallest that is not
+    below v (way 1).
 
     Parameters
     ----------
@@ -2795,7 +2790,7 @@ def outward(v: Fraction | float, way: int) -> float:
 def verdict(path: str) -> tuple[int, str]:
     """Return the exit status and the sentence for a file.
 
-    If Python itself reaches its limits, the certificate is rejected too.
+    The certificate is also rejected if Python reaches its limits of memory or recursion.
 
     Parameters
     ----------

@@ -3,20 +3,20 @@
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
 coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for
-regression. The larger of two labels is the positive class. An estimator may be the end
-of a pipeline.
+regression. The larger of two labels is the positive class. An estimator may be the last
+step of a pipeline.
 
 Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
 
     kind            "SVC", "SVR" or "LinearSVC"
     intercept       b (LinearSVC: the attribute intercept_, 0 without an intercept)
-    SVC, SVR        kernel ("linear", "poly", "rbf" or "precomputed"), gamma, degree,
-                    coef0 (gamma a number), dual_coef (n,), support (n,), the rows of
-                    the data of these coefficients, from 0; optional support_vectors
-                    (n, d), with which the data are compared
+    SVC, SVR        kernel ("linear", "poly", "rbf" or "precomputed"), gamma (a number),
+                    degree, coef0, dual_coef (n,), support (n,), the indices in the data,
+                    from 0, of the points with these coefficients; optional
+                    support_vectors (n, d), with which the data are compared
     LinearSVC       coef (d,), loss ("squared_hinge" by default), fit_intercept (true),
                     intercept_scaling (1)
-    optional        C, epsilon, class_weight [of the smaller label, of the larger]
+    optional        C, epsilon, class_weight (of the smaller label, of the larger)
 
 References
 ----------
@@ -57,25 +57,22 @@ LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
 }
 """Loss of every LIBLINEAR solver whose models can be audited, by the solver's name."""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
-"""Assumption about a LIBSVM or LIBLINEAR classifier without class weights in its file.
+"""Assumption about a LIBSVM or LIBLINEAR classifier: class weights of 1 in the training.
 
-The file does not name the class weights of the training.
+Its file does not contain them.
 """
 PENALISED_BIAS = "a penalised bias (no -R)"
-"""Assumption about the norm of a LIBLINEAR model.
+"""Assumption about a LIBLINEAR model: its bias was part of the norm |w|.
 
-Its file does not say if its bias was excluded from the norm.
+Its file does not say if the bias was excluded.
 """
 FREE_BIAS = "L2R_L2LOSS_SVC"
 """LIBLINEAR's solver whose bias may be excluded from the norm (-R).
 
-Of the solvers whose models can be audited it is the only one.
+It is the only such solver whose models can be audited.
 """
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
-"""Exceptions that Python and numpy raise for a file of a wrong format.
-
-The file is then not in the format of its first bytes.
-"""
+"""Exceptions of Python and numpy for a file that is not in the format of its first bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +84,9 @@ class ClaimedProblem:
     task : Task
         Learning task.
     kernel : Kernel
-        k.
+        Kernel k.
     loss : LossName
-        Loss of a unit of slack.
+        Loss function of the slacks.
     C, epsilon : float, optional
         Parameters; None if the model does not have them.
     class_weight : tuple[float, float], default (1.0, 1.0)
@@ -97,7 +94,7 @@ class ClaimedProblem:
     free_bias : bool, default True
         True if there is a bias outside the norm.
     constant : float, optional
-        Value of a feature that is appended to every point, and whose weight makes the
+        Value of a feature that is appended to every point, and whose weight gives the
         bias; None without such a feature.
     """
 
@@ -112,13 +109,13 @@ class ClaimedProblem:
 
     @property
     def extra_features(self) -> int:
-        """Number of columns appended to the data, 0 or 1; a constant 1 is part of the kernel."""
+        """Number of columns appended to the data, 0 or 1; a constant 1 is added to the kernel."""
         return int(self.constant is not None and self.constant != 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Coefficients and claimed problem of a model, in equimargin's signs.
+    """Coefficients and claimed problem of a model, with equimargin's signs.
 
     Parameters
     ----------
@@ -127,13 +124,13 @@ class Model:
     claimed : ClaimedProblem
         Problem that it claims to solve.
     b : float
-        Bias of the function as it predicts.
+        Bias that the model's predictions add to w.x or the kernel sum.
     w : ndarray or None of shape (d,)
         Weights of a linear model.
     coefficients : ndarray or None of shape (n,)
-        Coefficients of the support vectors, if the model has some. The support vectors
-        are rows of the data: by their numbers (support, (n,)), by their features
-        (vectors, (n, d), dense or sparse), or by both, which must then agree.
+        Coefficients of the support vectors, None for a model with w. The support
+        vectors are rows of the data, given by their indices (support, (n,)), by their
+        features (vectors, (n, d), dense or sparse), or by both, which must then agree.
     assumed : str, default ""
         Assumptions on the problem that the model's file does not state, as text; empty
         if there are none.
@@ -152,7 +149,7 @@ class Model:
     steps: Any = None
 
     def features(self, X: Any) -> Any:
-        """Return the features that the model saw, from those of its pipeline.
+        """Return the features that the pipeline passes to the model.
 
         Parameters
         ----------
@@ -167,7 +164,7 @@ class Model:
         Raises
         ------
         ValueError
-            If a step rejects them.
+            If a step rejects the features.
         """
         if self.steps is None:
             return X
@@ -182,12 +179,12 @@ class Model:
 def stated(
     model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False
 ) -> Model:
-    """Return a model with facts on its problem that its file lacks.
+    """Return a model with the parameters of its training that its file lacks.
 
     Parameters
     ----------
     model : Model
-        Model of a LIBSVM or LIBLINEAR file, or any other if no fact is added.
+        Model of a LIBSVM or LIBLINEAR file; any other if no parameter is added.
     class_weight : tuple of 2 float, optional
         Factors of C for the smaller and the larger label (-wi); None leaves those of
         the model.
@@ -197,7 +194,7 @@ def stated(
     Raises
     ------
     ValueError
-        If the model contradicts it, or a weight is not positive and finite.
+        If the model cannot have the parameter, or a weight is not positive and finite.
     """
     assumed, claimed = model.assumed.split(", "), model.claimed
     if class_weight is not None:
@@ -225,9 +222,10 @@ def stated(
 
 
 def of_estimator(estimator: Any) -> Model:
-    """Convert a fitted scikit-learn SVC, SVR or LinearSVC.
+    """Convert a fitted scikit-learn SVC, SVR or LinearSVC to a Model.
 
-    A pipeline may end in one, and a search may have found one.
+    A pipeline that ends in one is converted too, and a parameter search whose best
+    estimator is one.
 
     Parameters
     ----------
@@ -237,8 +235,8 @@ def of_estimator(estimator: Any) -> Model:
     Raises
     ------
     ValueError
-        If it is another estimator or not fitted, or has more than two classes or a
-        kernel that is not positive semidefinite.
+        If the estimator is of another kind or not fitted, or has more than two classes
+        or a kernel that is not positive semidefinite.
     """
     kind = type(estimator).__name__
     if hasattr(estimator, "best_estimator_"):
@@ -304,7 +302,7 @@ def of_estimator(estimator: Any) -> Model:
 
 
 def of_values(values: Mapping[str, Any]) -> Model:
-    """Convert coefficients under scikit-learn's names, as listed above.
+    """Convert coefficients under scikit-learn's names, as listed above, to a Model.
 
     Parameters
     ----------
@@ -405,9 +403,9 @@ def read(path: str | os.PathLike[str]) -> Model:
 
 
 def _libsvm(lines: Sequence[str]) -> Model:
-    """Convert a LIBSVM model: a header, SV, then one support vector a line.
+    """Convert a LIBSVM model: a header, a line SV, then one line per support vector.
 
-    A line has its coefficient and its features, rounded to 8 digits.
+    A line has the coefficient and the features, rounded to 8 digits.
     """
     header, start = _header(lines, "SV")
     kind = _required(header, "svm_type")
@@ -453,9 +451,9 @@ def _libsvm(lines: Sequence[str]) -> Model:
 
 
 def _liblinear(lines: Sequence[str]) -> Model:
-    """Convert a LIBLINEAR model: a header, w, then one weight a line.
+    """Convert a LIBLINEAR model: a header, a line w, then one line per weight.
 
-    A bias >= 0 is a feature of that value, whose weight is the last.
+    A `bias` >= 0 in the header is the value of an appended feature, whose weight is the last.
     """
     header, start = _header(lines, "w")
     kind = _required(header, "solver_type")
@@ -470,10 +468,10 @@ def _liblinear(lines: Sequence[str]) -> Model:
         f"LIBLINEAR {kind}",
         ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False),
     )
-    # A feature that is 0 adds nothing to the function for any weight.
+    # An appended feature of value 0 does not change the function.
     if constant <= 0:
         return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only here.
+    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only for FREE_BIAS.
     free = constant == 1 and kind == FREE_BIAS
     assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
     return Model(
@@ -493,7 +491,7 @@ def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
 
 
 def _sign(header: Mapping[str, str]) -> float:
-    """Return +1 if the first label, of positive decision values, is the larger one."""
+    """Return +1 if the first label, which positive decision values predict, is the larger."""
     first, second = _finite("label", _required(header, "label").split(), 2)
     if first == second:
         raise ValueError("the model's two labels are equal")
@@ -524,7 +522,7 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
 def _class_weight(estimator: Any, classes: Any) -> tuple[float, float]:
     """Return scikit-learn's factors of C for the two classes.
 
-    SVC stores them; for LinearSVC a mapping alone has them.
+    A fitted SVC stores them; a LinearSVC only has the parameter, which may be a mapping.
     """
     if hasattr(estimator, "class_weight_"):
         return float(estimator.class_weight_[0]), float(estimator.class_weight_[1])
@@ -565,7 +563,7 @@ def _optional(values: Mapping[str, Any], name: str) -> float | None:
 
 
 def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int64]:
-    """Return integers >= 0 as a vector of that length."""
+    """Return values as a vector of integers >= 0; reject other numbers or another length."""
     v = _finite(name, values, length)
     if ((v < 0) | (v >= 2.0**53) | (v != np.floor(v))).any():
         raise ValueError(f"{name} must be whole numbers, 0 or more")
@@ -573,7 +571,7 @@ def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int6
 
 
 def _finite(name: str, values: Any, length: int | None = None) -> Array:
-    """Return finite numbers as a vector of that length; reject true and false."""
+    """Return values as a vector of finite numbers; reject true, false or another length."""
     given = np.asarray(values, dtype=object).ravel()
     wanted = "finite numbers" if length is None else f"{length} finite number{'s' * (length != 1)}"
     try:
@@ -590,7 +588,7 @@ def _finite(name: str, values: Any, length: int | None = None) -> Array:
 
 
 def _table(values: Any, n: int) -> Array:
-    """Return finite numbers as n rows."""
+    """Return values as an array of n rows; reject other than finite numbers."""
     rows = np.asarray(values, dtype=object)
     if rows.ndim != 2 or len(rows) != n:
         raise ValueError(f"support_vectors must be {n} rows of numbers")

@@ -1,11 +1,11 @@
-"""All optima of a formulation: minimum and maximum of every variable, in rationals.
+"""Minimum and maximum of every variable over all optima of a formulation, in rationals.
 
-The optima of min 1/2 x'Px + q'x are the feasible points with P x = P x* and q'x = q'x*,
-at any one optimum x*.
+The optima of min 1/2 x'Px + q'x are the feasible points x with P x = P x* and
+q'x = q'x*, for any one optimum x*.
 
 For a positive semidefinite P the gradient is equal at all optima, so that the optimal
 set is a polyhedron, and the minimum and maximum of a variable on it are two linear
-programs. A variable is unique if they are equal.
+programs. The variable is unique if its minimum equals its maximum.
 
 References
 ----------
@@ -29,7 +29,7 @@ from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 
 class Range(NamedTuple):
-    """Minimum and maximum of a number over all optima; None for an infinite one."""
+    """Minimum and maximum of a number over all optima; None if infinite."""
 
     low: Fraction | None
     high: Fraction | None
@@ -50,16 +50,16 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class OptimalRanges(Mapping[str, tuple[Range, ...]]):
-    """Ranges of the variables of a formulation over its optima; `str` prints a line for each.
+    """Ranges of the variables of a formulation over its optima; `str` gives a line for each.
 
     Parameters
     ----------
     id : str
         Id of the formulation.
     value : Fraction
-        Optimum, in its own units.
+        Optimum, in units of the formulation's objective.
     ranges : Mapping[str, tuple[Range, ...]]
-        Ranges of the numbers of each variable, by its name.
+        Ranges of the entries of each variable, by its name.
     """
 
     id: str
@@ -76,7 +76,7 @@ class OptimalRanges(Mapping[str, tuple[Range, ...]]):
         return len(self.ranges)
 
     def unique(self, name: str) -> bool:
-        """Return True if a variable is equal at every optimum.
+        """Return True if a variable has one value at all optima.
 
         Parameters
         ----------
@@ -99,8 +99,8 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
     id : str
         Id of the formulation.
     problem : problem of any kind
-        Problem of its family; small, because every number is the variable of two exact
-        linear programs.
+        Problem of its family. It must be small, because two exact linear programs are
+        solved for every entry of a variable.
     seconds : float, default SECONDS
         Time limit in seconds.
 
@@ -141,7 +141,7 @@ def optimal_ranges(id: str, problem: Any, seconds: float = SECONDS) -> OptimalRa
 
 
 def _optima(program: Program, found: Optimum) -> Program:
-    """Return the program without an objective whose feasible points are another's optima."""
+    """Return a program without objective whose feasible points are the optima of `program`."""
     gradient = [
         (row, value)
         for row, value in zip(program.P.rows, program.P.times(found.x), strict=True)
@@ -158,18 +158,18 @@ def _optima(program: Program, found: Optimum) -> Program:
 
 
 def _range(optima: Program, j: int, clock: Clock) -> Range:
-    """Return the range of the variable j over a polyhedron that is not empty."""
+    """Return the range of variable j over a nonempty polyhedron."""
     low, high = (_least(optima, j, sign, clock) for sign in (1, -1))
     return Range(low, None if high is None else -high)
 
 
 def _least(optima: Program, j: int, sign: int, clock: Clock) -> Fraction | None:
     """Return the minimum of sign x_j over a nonempty polyhedron; None if it is unbounded."""
-    clock.ask("an end of an unknown")
+    clock.ask("the range of a variable")
     objective = tuple(Fraction(sign if i == j else 0) for i in range(optima.n))
     outcome: Outcome = program_optimum(replace(optima, q=objective), clock.left)
     if isinstance(outcome, Unbounded):
         return None
     if not isinstance(outcome, Optimum):
-        raise ValueError(f"an end of an unknown was not found: {outcome.reason}")
+        raise ValueError(f"the range of a variable was not found: {outcome.reason}")
     return outcome.value

@@ -1,6 +1,6 @@
-"""Fitted estimators in joblib or pickle files, which require the user's trust.
+"""Fitted estimators in joblib or pickle files, which are read only if the user trusts them.
 
-Reading a pickle may run any program that it holds.
+Reading a pickle may run any code that it contains.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from equimargin.proofs.foreign_models import Model, of_estimator, read
 
 SUFFIXES = (".joblib", ".pkl", ".pickle")
-"""Suffixes of the names of such files."""
+"""Suffixes of joblib and pickle files."""
 FIRST_BYTES = b"\x80"
 """First byte of every pickle of protocol 2 and later, under any file name.
 
@@ -30,14 +30,14 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> Model:
     path : str or path-like
         Path of the file.
     trust : bool, default False
-        True to read a pickled estimator, which may run any program in its file. Its
-        packages may warn of their versions.
+        True to read a pickled estimator, which may run any code in its file. Packages
+        may warn that the file was written by another version.
 
     Raises
     ------
     ValueError
-        If the file cannot be used, or is pickled and not trusted; the message names it
-        with the reason.
+        If the file cannot be used, or is pickled and not trusted; the message names the
+        file and the reason.
     OSError
         If the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Machine-checked theorems as text: the files of `rocq/`, and the line of each theorem."""
+"""Machine-checked theorems as text: the Coq files of `rocq/`, and each theorem's line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = resources("equimargin.proofs") / "rocq"
 
 
 def names_of_files() -> list[str]:
-    """Return the names of the files without their ending, in alphabetical order."""
+    """Return the names of the files without suffix, in alphabetical order."""
     return sorted(
         path.name.removesuffix(".v") for path in FOLDER.iterdir() if path.name.endswith(".v")
     )
@@ -24,7 +24,7 @@ def read_theory(file: str) -> str:
     Parameters
     ----------
     file : str
-        Name of the file without its ending.
+        Name of the file without suffix.
     """
     return (FOLDER / f"{file}.v").read_text(encoding="utf-8")
 
@@ -35,18 +35,18 @@ def without_comments(file: str) -> str:
     Parameters
     ----------
     file : str
-        Name of the file without its ending.
+        Name of the file without suffix.
     """
     return re.sub(r"\(\*.*?\*\)", "", read_theory(file), flags=re.DOTALL)
 
 
 def statement(theorem: str) -> str:
-    """Return a theorem from its name to its proof, in the lines of its file.
+    """Return the statement of a theorem from its name on, with the line breaks of the file.
 
     Parameters
     ----------
     theorem : str
-        Theorem, as file.name.
+        File without suffix, a dot, and the theorem's name.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def statement(theorem: str) -> str:
 
 
 def find_line(theorem: str) -> int:
-    """Return the line of its file, from 1, in which a theorem begins.
+    """Return the number, counted from 1, of the line in its file where a theorem begins.
 
     Parameters
     ----------
     theorem : str
-        Theorem, as file.name.
+        File without suffix, a dot, and the theorem's name.
 
     Raises
     ------

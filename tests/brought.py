@@ -92,7 +92,7 @@ def dual_without_m(d: dict[str, Any]) -> Any:
 
 @solver("test.ocsvm.libsvm", ocsvm, accuracy=1e-6)
 def libsvm(problem: ProgramProblem) -> Any:
-    """Solve by LIBSVM, whose multipliers are nu m times those of the dual."""
+    """Solve with LIBSVM, whose multipliers are nu m times those of the dual."""
     d = problem.data
     from sklearn.svm import OneClassSVM
 

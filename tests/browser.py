@@ -30,7 +30,7 @@ FLAGS = (
         "--hide-scrollbars",
     ),
 )
-"""Chromium's options: no screen and no network requests of its own."""
+"""Chromium's options: headless, and without background network requests."""
 
 
 class Browser:
@@ -48,9 +48,10 @@ class Browser:
     def open(
         self, page: Path, width: int = 1280, scheme: str = "light", medium: str = "screen"
     ) -> None:
-        """Open a page and forget earlier console messages.
+        """Open a page and discard earlier console messages.
 
-        The page has a width in pixels and a colour scheme, on a screen or in print.
+        The window has a width in pixels, a colour scheme, and the medium screen or
+        print.
         """
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -70,7 +71,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def violations(self) -> list[str]:
-        """Return the page's serious and critical accessibility faults, by axe-core."""
+        """Return the serious and critical accessibility faults that axe-core finds."""
         if not AXE.exists():
             pytest.skip(f"axe-core is not in {AXE.relative_to(ROOT)}: .ci/run installs it")
         self.run(AXE.read_text(encoding="utf-8"))
@@ -85,9 +86,9 @@ class Browser:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Browser]:
-    """Yield headless Chromium with a profile in an empty folder.
+    """Yield headless Chromium with its profile in an empty folder.
 
-    Tests are skipped if Chromium is not installed.
+    The test is skipped if Chromium is not installed.
     """
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if program is None or driver is None:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 # pytest-xdist sets COLUMNS, which would narrow the printed tables.
 os.environ.pop("COLUMNS", None)
-# The variables are read once, when numpy is imported: so this comes first.
+# The variables are read once, when numpy is imported: they must be set before.
 for _library in (
     "OPENBLAS",
     "OMP",
@@ -28,14 +28,12 @@ SECONDS_TO_END = 120
 
 collect_ignore = [
     "brought.py"
-]  # It has no doctest, and a second import would register its families twice.
-# Campaigns whose packages are extras have no doctest either, and cannot be imported
-# without them.
+]  # The module has no doctest, and a second import would register its families twice.
+# These campaigns have no doctest, either, and need packages that are extras.
 _OF_EXTRAS = {"atheris": "campaigns/fuzz/one.py", "cosmic_ray": "campaigns/mutation.py"}
 collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(package) is None]
 
-# No deadline anywhere: the first call of a compiled kernel takes as long as its
-# compiler.
+# No profile has a deadline: the first call of a compiled function includes compilation.
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
 # `make check-all`
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30, print_blob=True)
@@ -52,9 +50,9 @@ settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
 
 @pytest.fixture
 def hearing() -> Iterator[None]:
-    """Let the process and its children receive SIGINT during a test.
+    """Make the process and its children receive SIGINT during a test.
 
-    Processes in the background (`nohup make check &`) ignore it.
+    A process in the background (`nohup make check &`) ignores SIGINT otherwise.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -62,10 +60,11 @@ def hearing() -> Iterator[None]:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Limit the time in which pytest ends, and show the stacks of all threads after it.
+    """Limit the time that pytest takes to end; then show the stacks of all threads.
 
-    Without this limit it would wait for a thread or a child that does not end: pytest
-    limits tests alone. A worker may wait longer, for the last test of another worker.
+    pytest limits the time of tests only, and would wait for a thread or a child that
+    does not end. Workers of pytest-xdist have no limit: they wait for each other's
+    tests.
     """
     if not hasattr(config, "workerinput"):
         faulthandler.dump_traceback_later(SECONDS_TO_END, exit=True)

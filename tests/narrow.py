@@ -1,4 +1,4 @@
-"""Assertions with types: a value is present, or it is of a class."""
+"""Assertions that narrow types: a value is not None, or is an instance of a class."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ T = TypeVar("T")
 
 
 def present(value: T | None) -> T:
-    """Return the value, which is not None."""
+    """Return the value; assert that it is not None."""
     assert value is not None
     return value
 
 
 def as_a(kind: type[T], value: object) -> T:
-    """Return the value, which is an instance of a class.
-
-    Examples are pairs for the rows of a ranking and a Point for an answer to a margin
-    problem.
-    """
+    """Return the value; assert that it is an instance of a class."""
     assert isinstance(value, kind), f"{type(value).__name__} is no {kind.__name__}"
     return value

@@ -22,7 +22,7 @@ LABELS = np.where(CANCER.target == 1, 1.0, -1.0)
 
 
 def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> Solution:
-    """Return a solution whose gap and proven interval are within the tolerance."""
+    """Solve; assert that the gap and the proven interval are within the tolerance."""
     solution = solve(problem, solver, tol=tol, **limits)
     assert solution.status is Status.OPTIMAL, solution.reason
     assert solution.relative_gap <= tol
@@ -31,7 +31,7 @@ def reached(solver: str, problem: Problem, tol: float = 1e-6, **limits: Any) -> 
 
 
 def same_optimum(a: Solution, b: Solution) -> None:
-    """Check that the proven intervals intersect."""
+    """Assert that the proven intervals of two solutions intersect."""
     assert max(a.lower, b.lower) <= min(a.upper, b.upper)
 
 
@@ -52,7 +52,7 @@ def three_levels(m: int = 40, d: int = 5) -> tuple[Any, Any, Any]:
 def classes_with_outliers(m: int = 12, seed: int = 0) -> tuple[Any, Any]:
     """Return X (m, 2) near a line and y (m,).
 
-    -1 is near -.2, +1 near .2; outliers of class +1 near -.4 would vote for -1.
+    Class -1 is near -0.2, and class +1 near 0.2 with outliers near -0.4.
     """
     rng = np.random.default_rng(seed)
     places, y = np.resize([-0.4, -0.2, -0.2, 0.2], m), np.resize([1.0, -1.0, -1.0, 1.0], m)
@@ -61,9 +61,9 @@ def classes_with_outliers(m: int = 12, seed: int = 0) -> tuple[Any, Any]:
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Fail when the process has spent the given seconds of CPU time.
+    """Raise AssertionError when the process has used the given seconds of CPU time.
 
-    A hang fails, a busy machine does not.
+    CPU time detects a hang, and does not depend on other load.
     """
 
     def fail(number: int, frame: Any) -> None:

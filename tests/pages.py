@@ -2,12 +2,12 @@
 
 Run `python tests/pages.py PAGE` in that folder.
 
-Blocks are taken from top to bottom. The Python blocks share one session; a `text` block
-that follows one directly is its output. A block with a caption is the file of that
-name. A command of a `console` block runs in the folder; the parts between "..." of the
-output on the page are in its output. Figures may differ between machines, and a wider
-figure leaves other columns less room, so that words are cut off elsewhere. `sh` blocks
-set an environment up and are not run.
+Blocks run from top to bottom. The Python blocks share one session; a `text` block that
+follows a Python block directly is its output. A block with a caption is written to the
+file of that name. A command of a `console` block runs in the folder; its output must
+contain the parts between "..." of the output on the page. Figures may differ, and with
+them the places where columns truncate words. `sh` blocks set up an environment, and are
+not run.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ FENCE = re.compile(
     re.MULTILINE,
 )
 NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
-"""Figure, which may differ on another machine."""
+"""Number, which may differ on another machine."""
 SETTING_UP = ("make", "pip")
-"""First words of commands that set an environment up."""
+"""First words of commands that set up an environment."""
 
 FOLLOWED_AS_BUILT = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
-"""Pages followed with the wheel, far from the tree; others are followed in it."""
+"""Pages whose blocks run with the installed wheel; others run in the source tree."""
 
 
 class Block(NamedTuple):
@@ -64,7 +64,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def follow(page: Path) -> Iterator[str]:
-    """Yield a sentence for every wrong statement; failing Python ends the page."""
+    """Yield a sentence for every difference; after a failing Python block, stop."""
     session: dict[str, Any] = {"__name__": "__main__"}
     printed = ""
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -115,8 +115,8 @@ def commands(place: str, text: str) -> Iterator[str]:
 def differences(place: str, expected: str, printed: str) -> Iterator[str]:
     """Yield a sentence for each difference between the output and the page.
 
-    Figures, spaces and cut-off words do not count; three points at the end of a line
-    match anything.
+    Numbers, spaces and truncated words do not count; "..." at the end of a line matches
+    anything.
     """
     said = shape(printed)
     for part in re.split(r"\.\.\.\n|\S*\s*…", expected):
@@ -125,7 +125,7 @@ def differences(place: str, expected: str, printed: str) -> Iterator[str]:
 
 
 def shape(text: str) -> str:
-    """Return a text with a sign in place of each figure, and one space between words."""
+    """Return a text with a symbol in place of each number, and single spaces."""
     return " ".join(NUMBER.sub("#", text).split())
 
 

@@ -1,4 +1,4 @@
-"""Folders of the tree, its examples, and the data that a checkout may have next to it."""
+"""Folders of the source tree and of public data, and imports of examples."""
 
 import importlib.util
 from pathlib import Path
@@ -6,29 +6,29 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-"""Public data sets that are not in the project.
+"""Folder of public data sets next to the checkout.
 
 Tests that need them are skipped with a reason if the folder is missing.
 """
 
 HANG = 600.0
-"""Time limit of waiting for another process, in seconds of wall time.
+"""Wall time after which another process counts as hanging, in seconds.
 
-After that the process is taken to hang, even on a busy machine.
+It is long enough for a busy machine.
 """
 
 ALL_TESTS = "not mutants and not benchmark"
-"""Expression of pytest for the tests of `make check-all`."""
+"""Marker expression (`pytest -m`) of the tests of `make check-all`."""
 
 
 def example(name: str) -> ModuleType:
-    """Return a module of examples/ by its name, run anew."""
+    """Return a newly executed module of examples/, by its name."""
     (file,) = (ROOT / "examples").rglob(f"{name}.py")
     return module_of(file)
 
 
 def module_of(file: Path) -> ModuleType:
-    """Return a module by its file, run anew."""
+    """Return a newly executed module, by its file."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None

@@ -177,9 +177,10 @@ def lasso_bounded(d: Any) -> Any:
 
 
 def lasso_bounded_at_its_norm(d: Any) -> Any:
-    """Return a lasso with the bound |w*|_1 of an optimal w*; the weight times it is added.
+    """Return the lasso with |w|_1 <= |w*|_1 as a constraint, w* an optimum of the lasso.
 
-    It is equal by Lagrange duality, and no renaming.
+    `weight` |w*|_1 is added to its optimum. The two optima are equal by Lagrange
+    duality, which no renaming of variables shows.
     """
     program = compile_program(lasso(d), "fractions")
     found = program_optimum(program)
@@ -261,9 +262,9 @@ def crammer_singer_dual_of_half_the_cost(d: Any) -> Any:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two problems of some data and the verdict.
+    """Two problems, a strategy of data, and the verdict.
 
-    `finite` is True if a difference must be one of finite optima.
+    `finite` is True if only finite optima may show a difference.
     """
 
     a: Any

@@ -1,4 +1,4 @@
-"""Proofs by rational arithmetic of a form of a canonical problem."""
+"""Optima of formulations of a canonical problem, proven in rational arithmetic."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from narrow import present
 
 
 def proven(problem: MarginProblem, name: str = "primal") -> ProvenOptimum:
-    """Return the optimum of a form of the problem's family, on the family's scale.
+    """Return the proven optimum of a formulation, as a value of the family's objective.
 
-    The form has a name within the family.
+    `name` is the name of the formulation within the problem's family.
     """
     entry = REGISTRY[f"{problem.family}.{name}"]
     data = formulation_data(problem)
@@ -24,12 +24,12 @@ def proven(problem: MarginProblem, name: str = "primal") -> ProvenOptimum:
 
 
 def exact(problem: MarginProblem, name: str = "primal") -> Fraction:
-    """Return the optimum of a form as a fraction."""
+    """Return the optimum of a formulation as a fraction."""
     return present(proven(problem, name).exact)
 
 
 def values(problem: MarginProblem, name: str = "primal") -> dict[str, Any]:
-    """Return the variables of a form at an exact optimum, rounded to floats."""
+    """Return the variables of a formulation at an exact optimum, rounded to floats."""
     program = REGISTRY[f"{problem.family}.{name}"].program(formulation_data(problem))
     x = np.array(list(map(float, present(proven(problem, name).x))))
     return {name: x[columns] for name, columns in program.columns.items()}

@@ -31,11 +31,11 @@ KNOWN = {
     "items",
     "description",
 }
-"""Words of JSON Schema supported by the validator below."""
+"""Keywords of JSON Schema that the validator below supports."""
 
 
 def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
-    """Yield the violations of a schema by a value; words outside KNOWN are an error."""
+    """Yield the violations of a schema; a keyword outside KNOWN raises an error."""
     assert set(schema) <= KNOWN, schema
     if "$ref" in schema:
         yield from _faults(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)

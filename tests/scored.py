@@ -13,14 +13,14 @@ from equimargin.testing import Relevances, ranking_data
 Array = NDArray[np.float64]
 close: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 small = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
-"""Strategy for relevances and scores of a few documents."""
+"""Strategy of relevances and scores of a few documents."""
 
 
 @st.composite
 def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
-    """Draw y, f and qid: relevances with ties, queries of one level and of one row.
+    """Draw y, f and qid of rankings, some with queries of one level or of one row.
 
-    f has ties, negative zeros and neighbouring floats.
+    Relevances y have ties; scores f have ties, negative zeros and neighbouring floats.
     """
     data: Relevances = draw(ranking_data(tails=False))
     m = len(data.y)
@@ -33,5 +33,5 @@ def rankings(draw: st.DrawFn) -> tuple[Array, Array, Any]:
 
 
 def each(y: Array, f: Any, qid: Any) -> list[tuple[Array, Any]]:
-    """Return y and f of every query, by name."""
+    """Return y and f of every query, in the order of the queries' names."""
     return [(y, f)] if qid is None else [(y[qid == q], f[qid == q]) for q in np.unique(qid)]

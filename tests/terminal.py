@@ -21,10 +21,7 @@ from places import HANG, ROOT
 
 
 def hard_ranking() -> str:
-    """Return the table of a ranking of one query.
-
-    A patient comparison of it takes minutes.
-    """
+    """Return the table of a ranking of one query, whose comparison can take minutes."""
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 5))
     y = np.digitize(X[:, 0] + random.normal(size=200), [-1, 0, 1])
@@ -92,7 +89,7 @@ class Terminal:
         return bool(content)
 
     def read_until(self, pattern: str) -> None:
-        """Read until the output matches."""
+        """Read until the output matches a pattern."""
         while not re.search(pattern, self.output):
             assert self.read(), self.output
 
@@ -110,10 +107,7 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        """Final screen of the terminal.
-
-        Lines that were drawn again stand where they were drawn last.
-        """
+        """Final screen of the terminal, with overwritten lines in their last state."""
         lines, row = [""], 0
         for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.output):
             if part == "\n":

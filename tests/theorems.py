@@ -1,7 +1,7 @@
-"""Machine-checked theorems as text: their places, and digests of linked statements.
+"""Machine-checked theorems as text: names by subject, and digests of their statements.
 
-Run as a script it renews `proofs/rocq/statements.json`: read the difference before it
-is committed.
+Run as a script, the module rewrites `proofs/rocq/statements.json`; check the difference
+before you commit it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CAPSTONES = (
     "capstone.svr_l1_one_optimum",
     "capstone.one_norm_one_optimum",
 )
-"""Theorems about whole families, which no single link names."""
+"""Theorems about whole families, which no single relation names."""
 OF_OPEN_FAMILIES = (
     "ordinal.ord_pair",
     "ordinal.ord_l2_pair",
@@ -48,7 +48,7 @@ OF_OPEN_FAMILIES = (
     "rank_losses.inversions_of_a_threshold",
     "rank_losses.ord_unordered_is_not_explicit",
 )
-"""Theorems about families of the open protocol; their links are a family's forms."""
+"""Theorems about ordinal families, which relations of `formulations/links` do not name."""
 OF_WEIGHTS = (
     "weights.weighted_duality",
     "weights.weighted_l2_duality",
@@ -59,14 +59,14 @@ OF_WEIGHTS = (
     "weights.rank_l1_weighted_duality",
     "weights.rank_l2_weighted_duality",
 )
-"""Theorems about rows with separate costs, from none to infinite.
+"""Theorems about rows with separate costs, from 0 to infinite.
 
-Those of the links have one cost for all rows.
+Theorems that relations name have one cost for all rows.
 """
 OF_THE_REDUCED_GRAPH = ("reduced.full_below_reduced", "reduced.reduced_meets_all")
-"""Theorems about the reduced graph at every function.
+"""Theorems about the reduced graph for every f.
 
-Its link names the one about optima.
+The relation of the reduced graph names the theorem about optima.
 """
 OF_PATHS = (
     "direction.direction_exists",
@@ -81,7 +81,8 @@ OF_PATHS = (
 )
 """Theorems about regularisation paths.
 
-They are on the problem of the direction, its pieces, and pieces constant between jumps.
+Their subjects are the problem that determines the direction of a path, the pieces of a
+path, and pieces that are constant between jumps.
 """
 OF_PRECISION = (
     "precision.average_precision_bound",
@@ -90,7 +91,7 @@ OF_PRECISION = (
 )
 """Theorems about the average precision of any ranking."""
 OF_CERTIFIED_PATHS = ("path.excess_between", "path.piece_sound", "path.path_sound")
-"""Theorems that the check of a certified path proves its gap at every lambda."""
+"""Theorems by which the check of a certified path proves its gap at every lambda."""
 OF_PROGRAMS = (
     "standard_form.program_weak",
     "standard_form.program_infeasible",
@@ -100,7 +101,7 @@ OF_PROGRAMS = (
 )
 """Theorems about convex programs in standard form.
 
-Points, multipliers and rays prove statements on the optimum.
+They state what points, multipliers and rays prove about the optimum.
 """
 OF_THE_CHECKER = (
     "checker/products.product_ofE",
@@ -137,10 +138,7 @@ They cover numbers, costs, rows, kernels, families, files, and the program's ans
 
 
 def linked() -> list[str]:
-    """Return the theorems of links, the capstones, and those of open families.
-
-    Each is a file.name, listed once.
-    """
+    """Return all theorems of relations and of the tuples above, as file.name."""
     of_families = (*CAPSTONES, *OF_OPEN_FAMILIES)
     named = (
         *of_families,
@@ -161,14 +159,14 @@ def statement(theorem: str) -> str:
 
 
 def files() -> list[str]:
-    """Return the files without their ending, those of the checker with its folder."""
+    """Return the names of the files without suffix, those of the checker with folder."""
     return sorted(path.relative_to(ROCQ).with_suffix("").as_posix() for path in ROCQ.rglob("*.v"))
 
 
 def skeleton(file: str) -> str:
     """Return a file without its proofs.
 
-    Sections, variables, hypotheses, definitions and all statements stay in their order.
+    Sections, variables, hypotheses, definitions and statements remain, in their order.
     """
     return " ".join(
         re.sub(

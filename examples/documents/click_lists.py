@@ -1,15 +1,16 @@
 """Document W: clicks as part of a ranking
 =======================================
 
-Users click on documents that they want, of lists that are shown in some order. A click
-means that the document is better than the skipped ones above it, and nothing for the
-others: clicks are a part of the ranking. The loss by that is measured.
+Users see a list of documents in some order, and click on documents that they want. A
+click means that the document is better than the skipped documents above it, and says
+nothing of the others: clicks give a part of all preferences. The experiment measures
+the loss of accuracy.
 
 Run it: ``python examples/documents/click_lists.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats. Documents have 10 features and a linear utility. One
-machine learns from the whole order of each list, one from the clicks on it; both rank
-the documents of new lists. The document prints no experiment: sizes, the number of
-clicks and how users err are varied here.
+ranking SVM learns from the whole order of each list, another from the clicks on it;
+both rank the documents of new lists. The encyclopedia page on Ranking SVM has no
+experiment: sizes, the number of clicks and the errors of users are varied here.
 """
 
 from collections.abc import Iterator
@@ -30,13 +31,13 @@ from equimargin.metrics import kendall_tau, rank_matrix
 from equimargin.solvers import Solution, solve
 
 SHOWN, FEATURES, TESTED = 10, 10, 60
-"""Documents of a list, their features, and lists in the test set."""
+"""Numbers of documents of a list, of features, and of test lists."""
 ERRING = {"users never err": 0.0, "a click in five is anywhere": 0.2}
-"""Rate at which a user clicks on any document in place of a wanted one."""
+"""Probability of a click on a random document instead of a wanted one."""
 
 
 class Size(NamedTuple):
-    """Numbers of lists to learn from, wanted documents of a list, and repeats."""
+    """Numbers of training lists, of wanted documents of a list, and of repeats."""
 
     lists: tuple[int, ...]
     wanted: tuple[int, ...]
@@ -48,7 +49,7 @@ FULL = Size((2, 4, 8, 16, 32, 64, 128), (1, 3, 5), 30)
 
 
 class Lists(NamedTuple):
-    """Documents X (n, d) of lists qid (n,) and how much each is wanted (n,)."""
+    """Documents X (n, d), their lists qid (n,), and their utilities (n,)."""
 
     X: Array
     utility: Array
@@ -56,14 +57,14 @@ class Lists(NamedTuple):
 
 
 def drawn(random: np.random.Generator, w: Array, lists: int) -> Lists:
-    """Draw lists of documents; users weight the features by w, with noise."""
+    """Draw lists of documents, with utilities X w plus noise."""
     qid = np.repeat(np.arange(lists), SHOWN)
     X = random.normal(size=(len(qid), FEATURES))
     return Lists(X, X @ w + 0.3 * random.normal(size=len(qid)), qid)
 
 
 def of_orders(lists: Lists) -> Solution:
-    """Return the solution learned from whole orders: every pair of a list."""
+    """Return the solution learned from whole orders, all pairs of each list."""
     pairs = np.argwhere(rank_matrix(lists.utility, lists.qid))
     return learned(ranking_from_pairs(lists.X, pairs, C=cost(lists)))
 
@@ -88,23 +89,23 @@ def of_clicks(
 
 
 def cost(lists: Lists) -> float:
-    """Return C, which depends on the number of lists alone.
+    """Return C, which depends on the number of lists only.
 
-    The documents' problems differ in their pairs alone.
+    The problems of orders and of clicks therefore differ in their pairs only.
     """
     return 10.0 / len(lists.qid)
 
 
 def learned(problem: MarginProblem) -> Solution:
-    """Return the optimum."""
+    """Solve the problem."""
     return solve(problem, tol=1e-4)
 
 
 class Told(NamedTuple):
     """Result of one repeat.
 
-    tau on new lists by orders and by clicks, pairs given by clicks, and their optimum over
-    that of the orders.
+    It has tau on new lists by orders and by clicks, the number of pairs from clicks,
+    and the optimum with clicks over the optimum with orders.
     """
 
     orders: float
@@ -128,7 +129,7 @@ def repeated(lists: int, wanted: int, errs: float, seed: int) -> Told:
 
 
 Table = dict[tuple[str, int, int], Array]
-"""By users, wanted documents and lists: (repeats, 4) numbers of `Told`."""
+"""Entries of `Told`, (repeats, 4), by users, wanted documents and lists."""
 
 
 def lines(found: Table) -> Iterator[str]:
@@ -146,7 +147,7 @@ def lines(found: Table) -> Iterator[str]:
 
 
 def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
-    """Yield whether clicks give a part of the orders' pairs, and an easier problem."""
+    """Yield outcomes of two claims: clicks give a part of the pairs, and a relaxation."""
     sure = {
         (wanted, lists): rows
         for (users, wanted, lists), rows in found.items()
@@ -174,7 +175,7 @@ def outcomes(found: Table, size: Size) -> Iterator[Outcome]:
 
 
 def picture(found: Table, size: Size) -> Figure:
-    """Draw tau on new lists over the number of training lists."""
+    """Draw tau on new lists against the number of training lists."""
     figure, axes = plt.subplots(1, len(ERRING), figsize=(9, 3.6), sharey=True)
     for at, users in zip(axes, ERRING, strict=True):
         for wanted in size.wanted:

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the ledger
 from ledger import claim
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""Folder of public data sets that do not ship with the project, next to the checkout."""
+"""Folder of public data sets, next to the checkout."""
 
 
 class Outcome(NamedTuple):
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     id : str
         Id of the claim.
     reproduced : bool | None
-        True if the figures are as claimed; None if they cannot decide it.
+        True if the figures are as claimed; None if they cannot decide the claim.
     because : str
         Sentence with the figures.
     """
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Result of an experiment: lines of its table, outcomes of claims, and its picture."""
+    """Result of an experiment: lines of its table, outcomes of claims, and a picture."""
 
     table: list[str]
     outcomes: list[Outcome]
@@ -53,15 +53,15 @@ class Report(NamedTuple):
 def command(name: str, run: Callable[[bool, Path], Report]) -> None:
     """Run an experiment from the command line: print its table and its outcomes.
 
-    Its picture is shown, or the picture and the table are saved.
+    The picture is shown or, with --save, saved with the table.
 
     Parameters
     ----------
     name : str
         Name of the files that are saved.
     run : Callable[[bool, Path], Report]
-        Experiment, a function of its size (true for the size that the document prints)
-        and of the folder of public data.
+        Experiment: a function of a flag, True for the published size, and of the folder
+        of public data.
     """
     parser = argparse.ArgumentParser(prog=name)
     parser.add_argument(
@@ -98,7 +98,7 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
 
 
 def said(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return a line for each claim: its words, its outcome, and the reason."""
+    """Return a line for each claim: its text, its outcome, and the reason."""
     return [
         f"{one.id}, {claim(one.id).says!r}: {one.word}, because {one.because}" for one in outcomes
     ]

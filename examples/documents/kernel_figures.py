@@ -1,23 +1,24 @@
 """Document K, Figures 1 to 3: test performance over training time
 ==================================================================
 
-The time after which a method ranks new queries as well as it ever will. At every check
-of a method's duality gap its current model ranks the test queries. The clock is
-CPU time and stands still while a model is scored.
+The figures show when the test performance of a method reaches that of the optimal
+model. At every computation of a method's duality gap its current model ranks the test
+queries. Times are CPU times, without those of scoring models.
 
-Run it: ``python examples/documents/kernel_figures.py [--full] [--save FOLDER]``.
-Printed are three sets of LETOR 4.0. MQ2008 is read from ``../shared/data/mq2008`` if it
-is there. Drawn queries of as many levels stand in the place of the others, and of a set
-that is missing. Without ``--full`` a set is a few queries, and the grid has four
-points; with it MQ2008 is the whole first fold, and the grid that of section 4.3.
+Run it: ``python examples/documents/kernel_figures.py [--full] [--save FOLDER]``. Kuo,
+Lee and Lin (2014) have three sets of LETOR 4.0. MQ2008 is read from
+``../shared/data/mq2008``. Random queries with as many levels replace the other two
+sets, and MQ2008 if it is missing. Without ``--full`` a set has a few queries, and the
+grid four points; with it MQ2008 is the whole first fold, and the grid that of section
+4.3.
 
-What the text leaves open is varied: K prints the kernel without a square, ``exp(-gamma
-|x - z|)``, and speaks of RBF. The last lines of the table have both. The methods are
-those of this package: ``tron`` is K's own as published, ``cutting_plane`` the 1-slack
+The document prints the kernel without a square, ``exp(-gamma |x - z|)``, and calls it
+RBF. The last lines of the table have both kernels. All methods are implementations of
+this package: ``tron`` is the method of the document, ``cutting_plane`` the 1-slack
 method of SVMrank, ``coordinate_descent`` solves the dual of SVMlight in its p
-variables, and ``linear_program`` the whole program of RV-SVM, which shows no model
-before its last. ``newton``, ``huber`` and ``column_generation`` are what this package
-takes for the same three problems.
+variables, and ``linear_program`` the whole program of RV-SVM, which has no model before
+its end. ``newton``, ``huber`` and ``column_generation`` are the default solvers of this
+package for the three problems.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,9 +46,9 @@ MAKERS: dict[str, Callable[..., Problem]] = {
     "hinge": ranking,
     "1-norm": ranking_vector_machine,
 }
-"""The three problems that the methods solve."""
+"""Constructors of the three problems that the methods solve."""
 QUICKEST = {"squared hinge": "newton", "hinge": "huber", "1-norm": "column_generation"}
-"""The solver that chooses C and gamma for all methods of a problem: they have one optimum."""
+"""Solvers with which C and gamma are chosen, for all methods of a problem."""
 METHODS = {
     "tron": "squared hinge",
     "cutting_plane": "hinge",
@@ -57,24 +58,25 @@ METHODS = {
     "huber": "hinge",
     "column_generation": "1-norm",
 }
-"""The problem of each method: the first four as K compares them, the others of this package."""
+"""Problem of each method: the four of the document, then the defaults of this package."""
 PUBLISHED = {
     "tron": "TRON",
     "cutting_plane": "SVMrank",
     "coordinate_descent": "SVMlight",
     "linear_program": "RV-SVM",
 }
-"""Names of the compared methods in document K."""
+"""Names of the compared methods in the document."""
 CRITERIA: dict[str, Callable[..., Any]] = {
     "pairwise accuracy": partial(pairwise_accuracy, ties="wrong"),
     "mean NDCG": mean_ndcg,
 }
 SETTLED = 0.002
-"""Distance from the score of the optimal model within which a method has arrived."""
+"""Maximum distance from the optimal model's score of a method that has arrived."""
 TOL = 1e-4
 """Relative gap at which a run ends.
 
-Models that choose C and gamma have a hundred times as much, the optimal model a tenth.
+The gap of models that choose C and gamma is 100 TOL, that of the optimal model TOL /
+10.
 """
 
 
@@ -92,7 +94,7 @@ class Queries(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A set of LETOR, or what stands in its place."""
+    """Training, validation and test queries of a set of LETOR, or of random queries."""
 
     name: str
     training: Queries
@@ -101,9 +103,9 @@ class Fold(NamedTuple):
 
 
 class Size(NamedTuple):
-    """Queries of MQ2008 (None for all) and of a drawn set, C and gamma, seconds a run.
+    """Numbers of queries of MQ2008 (None for all) and of a random set, grid of C and gamma.
 
-    Seconds are the maximum of a run.
+    `seconds` is the time limit of a run.
     """
 
     queries: int | None
@@ -120,16 +122,16 @@ FULL = Size(
 
 
 class Run(NamedTuple):
-    """A traced run.
+    """Run of a method, with the test scores of its models.
 
     Parameters
     ----------
     C, gamma : float
-        Chosen on the validation queries.
+        Values chosen on the validation queries.
     checks : list[Check]
-        With test scores.
+        Computations of the gap, with test scores.
     gap : float
-        The last.
+        Last relative gap.
     optimum : float
         Test score of the optimal model.
     """
@@ -144,9 +146,9 @@ class Run(NamedTuple):
 
     @property
     def arrived(self) -> float:
-        """CPU seconds from which on the score stays within SETTLED of the optimal model's.
+        """CPU seconds after which the score stays within SETTLED of the optimal model's.
 
-        Infinite if it does not get there.
+        They are infinite if it does not.
         """
         far = [
             at for at, check in enumerate(self.checks) if abs(check.score - self.optimum) > SETTLED
@@ -158,7 +160,8 @@ class Run(NamedTuple):
 def drawn(seed: int, queries: int, levels: int) -> Queries:
     """Draw queries of 20 documents with 46 features in [0, 1], with noisy relevance.
 
-    Relevance is nonlinear; half of the documents are of the lowest of few levels.
+    Relevance is a nonlinear function of the features. With few levels, half of the
+    documents have the lowest.
     """
     random = np.random.default_rng(seed)
     qid = np.repeat(np.arange(queries), 20)
@@ -172,7 +175,7 @@ def drawn(seed: int, queries: int, levels: int) -> Queries:
 
 
 def folds(size: Size, data: Path) -> Iterator[Fold]:
-    """Yield MQ2008, and substitutes of the other sets."""
+    """Yield MQ2008, and random queries in place of the other sets."""
     if (data / "mq2008").is_dir():
         parts = [load(data / "mq2008" / f"S{part}.txt", task="ranking") for part in range(1, 6)]
         read = [Queries(dense(part.X), part.y, np.asarray(part.qid)) for part in parts]
@@ -193,7 +196,7 @@ def coefficients(problem: Problem, point: CanonicalPoint) -> Array:
 
 
 def chosen(kind: str, fold: Fold, size: Size) -> dict[str, tuple[float, float]]:
-    """Return C and gamma that rank the validation queries best, by criterion."""
+    """Return the C and gamma with the best validation score, by criterion."""
     scores: dict[tuple[float, float], dict[str, float]] = {}
     for gamma in size.gamma:
         kernel, before = rbf(gamma), None
@@ -227,7 +230,7 @@ def traced(
     for method in (name for name, own in METHODS.items() if own == kind):
         problem = MAKERS[kind](
             *fold.training, C=C, kernel=kernel
-        )  # anew, so that no run finds what another has kept
+        )  # a new problem, so that no run uses what another has cached
         refusal = SOLVERS[method].refusal(problem)
         if refusal is not None:
             print(f"{method} does not take {fold.name}: {refusal}")
@@ -238,9 +241,10 @@ def traced(
 
 
 def runs(fold: Fold, size: Size) -> list[Run]:
-    """Return all methods by all criteria on a fold.
+    """Return the runs of all methods by all criteria on a fold.
 
-    The levels of MQ2007-list are too many for gains 2^y, as K states of its own.
+    As in the document, NDCG is excluded for MQ2007-list: 2^y is too large for its
+    levels.
     """
     best = {kind: chosen(kind, fold, size) for kind in MAKERS}
     criteria = [name for name in CRITERIA if name != "mean NDCG" or fold.training.y.max() < 500]
@@ -252,9 +256,9 @@ def runs(fold: Fold, size: Size) -> list[Run]:
 
 
 def without_square(fold: Fold, C: float, gamma: float) -> dict[str, float]:
-    """Return test scores of the squared hinge with K's kernel as printed, and squared.
+    """Return test scores of the squared hinge with exp(-gamma |x - z|), as published.
 
-    K prints exp(-gamma |x - z|).
+    Also return those with the RBF kernel exp(-gamma |x - z|^2).
     """
     found = {}
     for name, power in (("exp(-gamma |x - z|)", 0.5), ("exp(-gamma |x - z|^2)", 1.0)):
@@ -299,7 +303,7 @@ def table(fold: Fold, found: list[Run]) -> list[str]:
 def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
     """Return the time at which each method arrives, by criterion.
 
-    It is infinite for a method that does not take the set.
+    It is infinite for a method that does not support the set.
     """
     criteria = dict.fromkeys(run.criterion for run in found)
     when = {(run.criterion, run.method): run.arrived for run in found}
@@ -310,9 +314,9 @@ def arrivals(found: list[Run]) -> dict[str, dict[str, float]]:
 
 
 def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
-    """Return the outcome for K's own method: to arrive before its three rivals.
+    """Return the outcome of the claim that TRON is the fastest of four methods.
 
-    It has to by both criteria.
+    It must arrive first by both criteria.
     """
     words, first = [], True
     for criterion, when in arrivals(found).items():
@@ -330,7 +334,7 @@ def outcome(id: str, fold: Fold, found: list[Run]) -> Outcome:
 
 
 def second(fold: Fold, found: list[Run]) -> Outcome:
-    """Return the outcome for cutting planes: to come second by both criteria."""
+    """Return the outcome of the claim that cutting planes are second by both criteria."""
     orders = {
         criterion: sorted(PUBLISHED, key=lambda method: when[method])
         for criterion, when in arrivals(found).items()
@@ -345,12 +349,10 @@ def second(fold: Fold, found: list[Run]) -> Outcome:
 
 
 def picture(found: dict[str, list[Run]]) -> Figure:
-    """Draw score over training time, a column for each set and a row for each criterion.
+    """Draw score against training time, a column for each set, a row for each criterion.
 
-    The start, which scores nothing, is left out.
-
-    Lines are whole of the methods that K compares, and dashed of those that this package
-    takes for the same problems.
+    The initial model is excluded. Lines are solid for the methods of the document, and
+    dashed for the default solvers of this package.
     """
     panels = [
         (name, criterion)

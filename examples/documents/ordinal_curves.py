@@ -1,22 +1,23 @@
 """Document O: learning curves of ordinal regression
 =================================================
 
-Ranks have an order and no distances. A ranking learns a utility and cuts it into
-intervals; a classification ignores the order of the ranks, and a regression relies on
-distances. The three are compared by the pairs of new points that they invert, by the
-number of training points.
+Document O is Herbrich, Graepel and Obermayer (1999). Ranks have an order and no
+distances. A ranking learns a utility and divides it into intervals; a classification
+ignores the order of the ranks, and a regression uses distances. The three methods are
+compared by the share of inverted pairs of new points, for several numbers of training
+points.
 
 Run it: ``python examples/documents/ordinal_curves.py [--full] [--save FOLDER]``. With
 ``--full`` there are 30 repeats of seven sizes. The controlled experiment draws points
-in the unit square, whose utility 10 (x_1 - 1/2)(x_2 - 1/2) with noise is cut at -1,
--0.1, 0.25 and 1 into five ranks, and at 0 into two. The real one learns a query of
-OHSUMED from a part of its documents and ranks the rest; its file is
+in the unit square. Their utility 10 (x_1 - 1/2)(x_2 - 1/2) plus noise is divided at -1,
+-0.1, 0.25 and 1 into five ranks, and at 0 into two. The real experiment learns from
+some documents of a query of OHSUMED and ranks the rest; its file is
 ``../shared/data/ohsumed-queries-1-6.txt``, and without it the bundled diabetes data are
-cut into three ranks.
+divided into three ranks.
 
-The text has no sizes, no generator and no kernel: the generator is the one that is
-known from the authors' later chapter, its noise is varied, and C is chosen on as many
-other points as there are to learn from, for each method.
+The document states no sizes, no generator and no kernel. The generator is that of the
+authors' later chapter, and its noise is varied. For each method C is chosen on as many
+validation points as there are training points.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,14 +39,14 @@ COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 CUTS = {5: (-1.0, -0.1, 0.25, 1.0), 2: (0.0,)}
 """Thresholds of the utility, by the number of ranks."""
 NOISE = {"deviation 0.125": 0.125, "variance 0.125": 0.125**0.5}
-"""The two readings of N(0, 0.125)."""
+"""The two interpretations of N(0, 0.125), as standard deviations."""
 FILE = "ohsumed-queries-1-6.txt"
-"""The documents of the real experiment, among the public data."""
+"""File of the real experiment, in the folder of public data."""
 DOCUMENTS = "documents of a query"
-"""The name of the real experiment."""
+"""Name of the real experiment."""
 METHODS = ("ranking", "classification", "regression")
 TEST_POINTS = 500
-"""Points in the test set of the controlled experiment."""
+"""Number of test points of the controlled experiment."""
 
 
 class Points(NamedTuple):
@@ -71,7 +72,7 @@ FULL = Size((10, 15, 20, 30, 50, 80, 120), 30)
 
 
 def controlled(random: np.random.Generator, m: int, ranks: int, noise: float) -> Points:
-    """Draw m points of the unit square in ranks."""
+    """Draw m points of the unit square, and their ranks."""
     X = random.uniform(size=(m, 2))
     utility = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + noise * random.normal(size=m)
     return Points(X, np.digitize(utility, CUTS[ranks]).astype(float))
@@ -80,7 +81,7 @@ def controlled(random: np.random.Generator, m: int, ranks: int, noise: float) ->
 def inverted(y: Array, h: Array) -> float:
     """Return the share of pairs of different ranks that the predicted ranks invert.
 
-    A pair of equal predicted ranks counts a half.
+    A pair of equal predicted ranks counts as one half.
     """
     counts = concordance(y, h)
     return float((counts.discordant + counts.tied / 2).sum() / counts.pairs.sum())
@@ -89,7 +90,7 @@ def inverted(y: Array, h: Array) -> float:
 def ranks_by(
     method: str, C: float, kernel: dict[str, Any], learned: Points
 ) -> Callable[[Array], Array]:
-    """Return the predictor of ranks by a method."""
+    """Train a method, and return its predictor of ranks."""
     if method == "ranking":
         ranker = MarginRanker(C=C, **kernel).fit(*learned)
         cut = boundaries_between(learned.y, ranker.predict(learned.X))
@@ -105,10 +106,7 @@ def ranks_by(
 def error(
     method: str, kernel: dict[str, Any], learned: Points, validated: Points, tested: Points
 ) -> float:
-    """Return the share of inverted test pairs, at the C of the fewest inverted pairs.
-
-    C is chosen on the validation pairs.
-    """
+    """Return the share of inverted test pairs, at the C that is best in validation."""
     best, fewest = None, np.inf
     for C in COSTS:
         predict = ranks_by(method, C, kernel, learned)
@@ -166,7 +164,8 @@ def real_sets(data: Path) -> list[Points]:
 def in_reality(size: Size, sets: list[Points]) -> Array:
     """Return errors of the real experiment, (repeats, sizes, methods).
 
-    Repeats take the sets in turn, and rank the documents that are left.
+    Repeats use the sets in turn; test documents are those that neither train nor
+    validate.
     """
     kernel = {"kernel": "rbf", "gamma": 0.1}
     sizes = [m for m in size.sizes if m <= 50]
@@ -188,9 +187,9 @@ def in_reality(size: Size, sets: list[Points]) -> Array:
 
 
 def lines(found: dict[str, Array], size: Size) -> Iterator[str]:
-    """Yield mean shares of inverted pairs, and the advantage of ranking over its rivals.
+    """Yield mean shares of inverted pairs, and the advantage of ranking.
 
-    The advantage is over the better of the others, with its standard error.
+    The advantage is that over the better of the other methods, with its standard error.
     """
     yield (
         f"{'':34s}{'points':>7s}"
@@ -205,7 +204,7 @@ def lines(found: dict[str, Array], size: Size) -> Iterator[str]:
 
 
 def advantage(errors: Array, at: int) -> Array:
-    """Return the lead of ranking over the better of the others, by repeat, at a size."""
+    """Return the advantage of ranking over the better other method, by repeat."""
     rival = 1 + int(errors[:, at, 1:].mean(axis=0).argmin())
     return np.asarray(errors[:, at, rival] - errors[:, at, 0])
 
@@ -216,9 +215,10 @@ def mean_and_error(values: Array) -> tuple[float, float]:
 
 
 def better(id: str, found: dict[str, Array]) -> Outcome:
-    """Return the outcome for ranking: ahead at most sizes and in the mean of all.
+    """Return the outcome of the claim that ranking is better.
 
-    The mean must be ahead by more than two standard errors.
+    It must be better at most sizes, and in the mean of all sizes by more than two
+    standard errors.
     """
     sure, words = True, []
     for name, errors in found.items():
@@ -233,9 +233,10 @@ def better(id: str, found: dict[str, Array]) -> Outcome:
 
 
 def outcomes(found: dict[str, Array], at_hand: bool) -> Iterator[Outcome]:
-    """Yield whether ranking is ahead for more than two ranks, and whether the curves fall.
+    """Yield outcomes of two claims: ranking is better, and the curves decrease.
 
-    `at_hand` is true if the documents are present.
+    Ranking must be better for more than two ranks. `at_hand` is True if the file of the
+    real experiment is present.
     """
     yield better(
         "O.abstract.better",

@@ -1,21 +1,21 @@
 """Document P, Figure 4: the mixture data along the regularisation path
 ====================================================================
 
-Two overlapping classes of 100 points each, ranked so that the one class is above the
-other: 10,000 pairs. Four solutions of the path are drawn, from its first breakpoint to
-the smallest lambda. Red points are to be above blue ones; the darker, the higher is the
-score, and the thick line is the cut between the classes.
+The data are two overlapping classes of 100 points each, and each point of one class is
+preferred to each of the other: 10,000 pairs. Four solutions of the path are drawn, from
+its first breakpoint to the smallest lambda. Red points are preferred to blue ones. The
+score is higher where the picture is darker, and the thick line separates the classes.
 
 Run it: ``python examples/documents/path_figure.py [--full] [--save FOLDER]``. With
-``--full`` all pairs are taken, as printed; without it the 199 of the reduced graph. The
-points are read from ``../shared/data/esl-mixture.csv``; without that file points are
-drawn by the recipe of Hastie, Tibshirani and Friedman.
+``--full`` the ranking has all pairs, as published; without it the 199 pairs of the
+reduced graph. The points are read from ``../shared/data/esl-mixture.csv``; without that
+file points are drawn as described by Hastie, Tibshirani and Friedman.
 
-The text leaves open the kernel, its width, where the path ends, and which iterations
-"some" and "more" are; here the kernel is ``exp(-gamma |x - z|^2)``, lambda ends at
-0.01, and the breakpoints are those at a tenth and at a half of the path. The table
-varies it. A ranking has no zero, at which the document draws its contour: the score is
-cut where the fewest training points are on the wrong side.
+Zapien et al. (2009) do not state the kernel, its width, the end of the path, and which
+iterations "some" and "more" are. Here the kernel is ``exp(-gamma |x - z|^2)``, lambda
+ends at 0.01, and the breakpoints are those at a tenth and at a half of the path. The
+table varies gamma. A ranking has no zero at which to draw a contour, as the document
+does: the line is at the score with the fewest training points on the wrong side.
 """
 
 from pathlib import Path
@@ -37,14 +37,14 @@ from equimargin.solvers import RegularizationPath, regularization_path
 
 LAMBDA_MIN = 1e-2
 WIDTHS = (0.25, 1.0, 4.0)
-"""gamma of the table; the picture has the middle one."""
+"""Values of gamma in the table; the picture has the second."""
 PANELS = {
     "(a) initialisation": 0.0,
     "(b) some iterations": 0.1,
     "(c) more iterations": 0.5,
     "(d) smallest lambda": 1.0,
 }
-"""Share of the path's breakpoints before each panel."""
+"""Share of the path's breakpoints before the solution of each panel."""
 
 
 class Points(NamedTuple):
@@ -62,13 +62,13 @@ class Panel(NamedTuple):
     lam : float
         Value of lambda.
     ordered : float
-        Share of all pairs in order.
+        Share of all pairs in the right order.
     beyond : float
-        Share of them that are apart by 1.
+        Share of all pairs with a margin of at least 1.
     wrong : int
-        Points on the wrong side of the cut.
+        Number of points on the wrong side of the line.
     spread : float
-        Mean distance of a pair.
+        Mean difference of the scores of a pair.
     """
 
     lam: float
@@ -79,9 +79,9 @@ class Panel(NamedTuple):
 
 
 def mixture(data: Path) -> Points:
-    """Return the mixture data, or points drawn by their recipe.
+    """Return the mixture data, or points drawn like them.
 
-    The recipe has ten centres a class, and each point around one of them.
+    Each class has ten centres, and each point is drawn around one of them.
     """
     if (data / "esl-mixture.csv").is_file():
         table = load(data / "esl-mixture.csv")
@@ -99,7 +99,7 @@ def mixture(data: Path) -> Points:
 
 
 def followed(points: Points, gamma: float, full: bool) -> RegularizationPath:
-    """Return the path, over all pairs or those of the reduced graph."""
+    """Return the path with all pairs, or with those of the reduced graph."""
     kernel = rbf(gamma)
     whole = ranking(*points, kernel=kernel)
     problem = (
@@ -131,7 +131,7 @@ def panels(path: RegularizationPath, points: Points) -> dict[str, Panel]:
 
 
 def drawn(axes: Axes, path: RegularizationPath, points: Points, name: str, panel: Panel) -> None:
-    """Draw a panel: the points, the score, and the cut."""
+    """Draw a panel: the points, the score, and the line between the classes."""
     low, high = points.X.min(axis=0) - 0.3, points.X.max(axis=0) + 0.3
     across, up = (np.linspace(low[at], high[at], 80) for at in (0, 1))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)

@@ -4,17 +4,20 @@
 Numbers of pairs of four data sets, with and without the reduced graph, and the results
 of the choice of lambda along the path.
 
-Run it: ``python examples/documents/path_tables.py [--full] [--save FOLDER]``. With
-``--full`` there are ten splits, as printed, and some of all pairs; without it there are
-two of the reduced graph of the smaller sets. The files are ``esl-mixture.csv``,
-``auto-mpg.csv`` and ``pima.csv`` of ``../shared/data``; without one its set is left
-out. Cancer comes with scikit-learn.
+Document P is Zapien et al. (2009). Its reduced graph (section 4) has O(n) pairs in
+place of all O(n^2) pairs of n points.
 
-Half of the points train, a quarter validates, a quarter tests, as in Table 2. The
-kernel width, the scaling of the features and where the paths end are not given: here
-features have mean 0 and deviation 1 on the training points, ``k(x,
-z) = exp(-|x - z|^2 / d)``, and paths go down to LAMBDA_MIN. Every lambda of a path is
-validated, not its breakpoints only. The width is varied.
+Run it: ``python examples/documents/path_tables.py [--full] [--save FOLDER]``. With
+``--full`` there are ten splits with the reduced graph, as published, and some with all
+pairs; without it there are two splits of the smaller sets with the reduced graph. The
+files are ``esl-mixture.csv``, ``auto-mpg.csv`` and ``pima.csv`` of ``../shared/data``;
+a set whose file is missing is skipped. Cancer is bundled with scikit-learn.
+
+Half of the points are for training, a quarter for validation, and a quarter for tests,
+as in Table 2. The document does not state the kernel width, the scaling of the features
+and the end of the paths: here features have mean 0 and deviation 1 on the training
+points, ``k(x, z) = exp(-|x - z|^2 / d)``, and paths go down to LAMBDA_MIN. All lambdas
+of a path are validated, not only its breakpoints. The width is varied.
 """
 
 import time
@@ -42,19 +45,19 @@ from equimargin.solvers import RegularizationPath, regularization_path
 
 LAMBDA_MIN = 1e-2
 TIME_LIMIT_SECONDS = 120.0
-"""Seconds a path."""
+"""Time limit of a path, in seconds."""
 WIDTHS = (0.01, 0.1, 1.0, 10.0, 100.0)
-"""gamma times the number of features, which the document does not print."""
+"""Values of gamma times the number of features; the document does not state its gamma."""
 SPLITS = 10
-"""As printed."""
+"""Number of splits, as published."""
 FEW_SPLITS, SMALLER = 2, ("Mixtures", "Cancer")
-"""Splits, and the sets that have any, without --full."""
+"""Without --full: number of splits, and the sets that are used."""
 
 
 class Printed(NamedTuple):
-    """Figures of a data set in the document: Table 1, full and reduced, and Table 3, reduced.
+    """Published figures of a data set: all and reduced pairs of Table 1, and Table 3.
 
-    `splits` is the number of splits of all pairs that are run here.
+    `splits` is the number of splits with all pairs that are run here.
     """
 
     full: int
@@ -88,8 +91,8 @@ class Points(NamedTuple):
 class Split(NamedTuple):
     """Result of one split.
 
-    The path's pairs, breakpoints and CPU seconds; the chosen lambda, its points with a
-    coefficient, its test error.
+    It has the pairs, breakpoints and CPU seconds of the path, the chosen lambda, and
+    its number of points with a coefficient and test error.
     """
 
     pairs: int
@@ -102,10 +105,7 @@ class Split(NamedTuple):
 
 
 def read(folder: Path) -> dict[str, Points]:
-    """Return the data sets whose files are present; Auto without incomplete rows.
-
-    Incomplete rows lack a horsepower.
-    """
+    """Return the data sets whose files are present, without incomplete rows of Auto."""
     cancer = load_breast_cancer()
     found = {"Cancer": Points(cancer.data, cancer.target.astype(float))}
     for name, file in (
@@ -203,7 +203,7 @@ def table_1(sets: dict[str, Points]) -> Iterator[str]:
 
 
 Splits = dict[tuple[str, str], list[Split]]
-"""By set and kind of pairs, "reduced" or "all"."""
+"""Splits by data set and kind of pairs, "reduced" or "all"."""
 
 
 def splits(sets: dict[str, Points], full: bool) -> Splits:
@@ -272,9 +272,9 @@ def table_3(found: Splits) -> Iterator[str]:
 
 
 def varied(sets: dict[str, Points], count: int) -> dict[tuple[str, float], list[float]]:
-    """Return errors with the reduced graph, by gamma times the features.
+    """Return errors with the reduced graph, by set and gamma times number of features.
 
-    Of the sets whose printed error is not that of a constant function.
+    Sets whose published error is that of a constant function are excluded.
     """
     names = [name for name in ("Mixtures", "Auto") if name in sets]
     return {
@@ -285,9 +285,9 @@ def varied(sets: dict[str, Points], count: int) -> dict[tuple[str, float], list[
 
 
 def narrow(sets: dict[str, Points]) -> Iterator[str]:
-    """Yield the cause of the document's numbers of Cancer and Diabetes.
+    """Yield the probable cause of the published numbers of Cancer and Diabetes.
 
-    It is a kernel that is 1 at the point itself and 0 elsewhere.
+    It is a kernel with k(x, x) = 1 and nearly 0 for any other two points.
     """
     yield (
         "Cancer and Diabetes once more: features as they are, k(x, z) = exp(-|x - z|^2), so "
@@ -325,7 +325,7 @@ def narrow(sets: dict[str, Points]) -> Iterator[str]:
 def outcomes(
     sets: dict[str, Points], errors: dict[tuple[str, float], list[float]]
 ) -> Iterator[Outcome]:
-    """Yield outcomes of the numbers of pairs, and of the errors of the two sets with errors."""
+    """Yield outcomes of the numbers of pairs, and of the errors of two sets."""
     if "Auto" in sets:
         points, printed = sets["Auto"], PRINTED["Auto"]
         all_pairs, reduced = ranking(points.X, points.y).p, len(reduced_preferences(points.y))
@@ -353,7 +353,7 @@ def outcomes(
 
 
 def picture(found: Splits) -> Figure:
-    """Draw Table 3's errors and seconds next to the printed ones."""
+    """Draw errors and seconds of Table 3 next to the published ones."""
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
     names = [name for name, kind in found if kind == "reduced"]
     for at, title, own, printed in (
@@ -387,7 +387,7 @@ def picture(found: Splits) -> Figure:
 
 
 def main(full: bool = False, data: Path = DATA) -> Report:
-    """Make Tables 1 and 3, by the splits of Table 2."""
+    """Make Tables 1 and 3, with the splits of Table 2."""
     sets = read(data)
     regularization_path(
         problem_of(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1

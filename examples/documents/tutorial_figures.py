@@ -1,24 +1,25 @@
 """Document T, Figures 7 to 10: a ranking vector machine and a ranking SVM
 =======================================================================
 
-Section 5.3.1 draws points in [0, 1]^5, orders them by a random function, learns that
-order with both machines, and compares accuracy, training time, vectors, and the effect
-of noise. The ranking vector machine (RVM) is a linear program, the ranking SVM a
-quadratic one.
+Section 5.3.1 of Yu and Kim's tutorial draws points in [0, 1]^5, orders them by a random
+function, learns that order with both machines, and compares accuracy, training time,
+support vectors, and the effect of noise. The ranking vector machine (RVM) is a linear
+program, the ranking SVM a quadratic one.
 
 Run it: ``python examples/documents/tutorial_figures.py [--full] [--save FOLDER]``. With
-``--full`` sizes, costs and the 30 repeats are those that are printed. Each problem is
-solved in two ways, and both are timed: as the document did it (``linear_program`` has
-every pair as a row, as CPLEX had; ``coordinate_descent`` has a variable for every pair,
-as SVM-light had), and as this package does it by itself (``column_generation``,
-``huber``). C is the one of the highest accuracy on the test points, as printed, which
-favours both alike.
+``--full`` sizes, costs and the 30 repeats are as published. Each problem is solved and
+timed twice: with solvers like those of the tutorial (``linear_program`` has every pair
+as a row, as in CPLEX; ``coordinate_descent`` has a variable for every pair, as in
+SVM-light), and with the default solvers of this package (``column_generation``,
+``huber``). C has the highest accuracy on the test points, as published, which favours
+both machines equally.
 
-The text leaves open the law of w (uniform in [0, 1] here), gamma (1 here, the width of
-the function that is learned), the definition of a support vector (points with a
-coefficient, and pairs with a multiplier), and how neighbours are switched. The last
-lines of the table vary the first two. The printed ``exp(-|w - x|)^2`` orders points as
-``exp(-|w - x|^2)`` does: both fall with the distance.
+The tutorial does not state the distribution of w (uniform in [0, 1] here), gamma (1
+here, the width of the learned function), the definition of a support vector (here
+points with a coefficient, and pairs with a multiplier), and how neighbours are
+switched. The last lines of the table vary the first two. The published
+``exp(-|w - x|)^2`` orders points as ``exp(-|w - x|^2)`` does: both decrease with the
+distance.
 """
 
 import time
@@ -39,19 +40,22 @@ from equimargin.solvers import Solution, solve
 
 MACHINES: dict[str, Callable[..., Problem]] = {"RVM": ranking_vector_machine, "RankSVM": ranking}
 AS_THEN = {"RVM": "linear_program", "RankSVM": "coordinate_descent"}
-"""Solvers like the document's: all pairs as rows, or a variable for every pair."""
+"""Solvers like those of the tutorial: all pairs as rows, or as variables."""
 AS_NOW = {"RVM": "column_generation", "RankSVM": "huber"}
-"""Solvers that this package takes."""
+"""Default solvers of this package."""
 KINDS = ("linear", "rbf")
-"""Kernels, and the kinds of functions that are learned with them."""
+"""Kernels, and kinds of the functions that order the points."""
 TESTED, DIMENSION = 50, 5
-"""Points in the test set, and their coordinates; both as printed."""
+"""Number of test points, and of coordinates; both as published."""
 COEFFICIENT = 1e-6
-"""Share of the largest coefficient below which one counts as 0."""
+"""Share of the largest coefficient below which a coefficient counts as 0."""
 
 
 class Size(NamedTuple):
-    """Sizes of training sets, costs C, repeats, switched neighbours, and points of Figure 10."""
+    """Sizes of training sets, costs C, repeats, switched neighbours, and time limit.
+
+    `of` is the number of points of Figure 10.
+    """
 
     points: tuple[int, ...]
     costs: tuple[float, ...]
@@ -73,10 +77,10 @@ FULL = Size(
 
 
 class Trained(NamedTuple):
-    """Machine at its best C.
+    """Results of a machine at its best C.
 
-    Test accuracy, points with a coefficient, pairs with a multiplier, and CPU seconds by
-    both solvers.
+    They are test accuracy, points with a coefficient, pairs with a multiplier, and CPU
+    seconds of both solvers.
     """
 
     accuracy: float
@@ -87,7 +91,7 @@ class Trained(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """Points and their order in a training and a test set, and the kernel."""
+    """Training and test points with their orders, and the kernel."""
 
     X: Array
     y: Array
@@ -101,7 +105,7 @@ def draw(
 ) -> Draw:
     """Draw points of section 5.3.1.
 
-    `switched` vectors change places with their next in the training order.
+    `switched` points change places with the next point of the training order.
     """
     random = np.random.default_rng(seed)
     X, X_test = random.random((m, DIMENSION)), random.random((TESTED, DIMENSION))
@@ -120,7 +124,7 @@ def draw(
 def solved(
     machine: str, drawn: Draw, C: float, solver: str, limit: float
 ) -> tuple[Solution, float]:
-    """Return the solution and its CPU seconds, building included."""
+    """Return the solution and its CPU seconds, problem construction included."""
     begun = time.process_time()
     found = solve(
         MACHINES[machine](drawn.X, drawn.y, C=C, kernel=drawn.kernel),
@@ -141,7 +145,7 @@ def trained(
 ) -> Trained:
     """Return a machine at the C of the highest test accuracy, the smallest such C.
 
-    If `timed`, the other solver is run there, too.
+    If `timed`, the other solver is run at this C, too.
     """
     best: tuple[float, float, Solution, float] | None = None
     for C in costs:
@@ -157,13 +161,13 @@ def trained(
 
 
 Table = dict[tuple[str, int, str], Array]
-"""By kernel, points and machine: (repeats, 5) numbers of `Trained`."""
+"""Entries of `Trained`, (repeats, 5), by kernel, number of points and machine."""
 
 
 def repeated(
     kind: str, m: int, size: Size, switched: int = 0, timed: bool = True
 ) -> Iterator[tuple[str, Array]]:
-    """Yield both machines on equal draws, one after the other on each.
+    """Yield results of both machines on equal draws, in turn.
 
     Other load of the computer then slows down both.
     """
@@ -186,7 +190,7 @@ def compared(size: Size) -> Table:
 
 
 def disturbed(size: Size) -> Table:
-    """Return Figure 10: the number in a key is that of switched neighbours."""
+    """Return Figure 10, with the number of switched neighbours in the keys."""
     return {
         (kind, k, machine): rows
         for kind, k in product(KINDS, size.switched)
@@ -195,7 +199,7 @@ def disturbed(size: Size) -> Table:
 
 
 def varied(size: Size) -> Iterator[str]:
-    """Yield Figures 7 and 9 at one size with other laws of w and other widths."""
+    """Yield Figures 7 and 9 at one size with other distributions of w and other widths."""
     m = size.points[len(size.points) // 2]
     for law, gamma in product(("uniform", "normal"), (0.25, 1.0, 4.0)):
         cells = []
@@ -210,7 +214,7 @@ def varied(size: Size) -> Iterator[str]:
 
 
 def lines(found: Table, noisy: Table) -> Iterator[str]:
-    """Yield means of the repeats, with their standard errors where one decides."""
+    """Yield means of the repeats, with standard errors where outcomes use them."""
     head = (
         f"{'kernel':8s}{'m':>5s} "
         f"{'machine':8s}{'accuracy':>16s}{'points':>8s}{'pairs':>8s}"
@@ -238,9 +242,9 @@ def lost(noisy: Table, kind: str, k: int, machine: str) -> Array:
 
 
 def comparable(one: Array, other: Array) -> bool | None:
-    """Say that neither machine loses over twice as much as the other on the same draws.
+    """Return True if neither machine loses more than twice as much as the other.
 
-    None stands for losses too small to be seen: a mean is above 0 where it is so by two
+    None means that losses are too small: a mean counts as positive if it exceeds two
     standard errors.
     """
 
@@ -343,7 +347,7 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     """Make all four figures; `data` is not read, because all points are drawn."""
     size = FULL if full else SMALL
     for machine, kind in product(MACHINES, KINDS):
-        # compiles all that the timed runs need
+        # This run compiles all functions that the timed runs use.
         trained(machine, draw(0, size.points[-1], kind), size.costs, size.seconds)
     found, noisy = compared(size), disturbed(size)
     return Report(

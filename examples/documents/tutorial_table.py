@@ -1,21 +1,21 @@
 """Document T, Table 2: documents of three queries
 ================================================
 
-Section 5.3.2 learns each of the first three queries of OHSUMED by itself, with a
-ranking vector machine (RVM) and a ranking SVM, with a linear and an RBF kernel, and
-compares accuracy, training time and vectors.
+Section 5.3.2 of Yu and Kim's tutorial learns each of the first three queries of OHSUMED
+separately, by a ranking vector machine (RVM) and a ranking SVM, with a linear and an
+RBF kernel. It compares accuracy, training time and the number of support vectors.
 
 Run it: ``python examples/documents/tutorial_table.py [--full] [--save FOLDER]``. With
-``--full`` C and gamma are 10^-6, ..., 10^6 and the whole is repeated three times, as
-printed; without it there are four costs and two widths for the first query. The file is
-``../shared/data/ohsumed-queries-1-6.txt``, of LETOR 3.0, whose documents have 45
-features where the document has 25. Without the file three queries are drawn.
+``--full`` C and gamma are 10^-6, ..., 10^6, with three repeats, as published; without
+it there are four costs and two widths for the first query. The file is
+``../shared/data/ohsumed-queries-1-6.txt`` of LETOR 3.0, with 45 features; the tutorial
+has 25. Without the file three random queries are used.
 
-The text does not define the folds and the vectors. The table shows both: its
-SVM has 92, 102 and 156.66 vectors, two thirds of 138, 153 and 235, the documents of
-these queries in the file. So the documents of a query were folded, a vector is a
-document with a coefficient, every document that was learned from had one, and the
-printed sizes 134, 128 and 182 are not those of the data.
+The tutorial does not define its folds and its vectors, but the table shows both. Its
+SVM has 92, 102 and 156.66 vectors, two thirds of 138, 153 and 235, the numbers of
+documents of these queries in the file. So each query was divided into three folds of
+documents, a vector is a document with a coefficient, every training document had one,
+and the published sizes 134, 128 and 182 are not those of the data.
 """
 
 import time
@@ -47,11 +47,11 @@ PRINTED = {
 }
 """Accuracy, seconds and vectors of queries 1, 2 and 3.
 
-The first SVM's are read from a table that is garbled in the text at hand.
+Those of the first SVM are inferred from a table that is garbled in the available text.
 """
 FOLDS = 3
 COEFFICIENT = 1e-6
-"""Share of the largest coefficient below which one counts as 0."""
+"""Share of the largest coefficient below which a coefficient counts as 0."""
 
 
 class Query(NamedTuple):
@@ -62,7 +62,7 @@ class Query(NamedTuple):
 
 
 class Size(NamedTuple):
-    """Queries, costs, widths, and repeats."""
+    """Number of queries, costs C, widths gamma, and number of repeats."""
 
     queries: int
     C: tuple[float, ...]
@@ -83,7 +83,7 @@ class Cell(NamedTuple):
 
 
 def queries(data: Path) -> list[Query]:
-    """Return the first three queries of the file, or drawn ones."""
+    """Return the first three queries of the file, or random ones."""
     file = data / "ohsumed-queries-1-6.txt"
     if file.is_file():
         table = load(file, task="ranking")
@@ -105,15 +105,16 @@ def queries(data: Path) -> list[Query]:
 
 
 def fitted(machine: str, query: Query, C: float, kernel: Kernel) -> Solution:
-    """Fit a machine to some documents."""
+    """Fit an RVM or an SVM to documents."""
     make, solver = MACHINES[machine]
     return solve(make(query.X, query.y, C=C, kernel=kernel), solver, tol=1e-3, time_limit=20.0)
 
 
 def validated(machine: str, query: Query, C: float, kernel: Kernel, seed: int) -> Cell:
-    """Return the cross-validation over documents.
+    """Return the result of cross-validation over documents.
 
-    Accuracy is of the pairs of all folds together; the rest are means of the fits.
+    The accuracy is that of the pairs of all folds; the other entries are means of the
+    fits.
     """
     fold = np.random.default_rng(seed).permutation(len(query.y)) % FOLDS
     right = total = seconds = vectors = 0.0
@@ -136,11 +137,11 @@ def cell(machine: str, kind: str, query: Query, size: Size, seed: int) -> Cell:
 
 
 Table = dict[tuple[str, str], Array]
-"""By machine and kernel: (queries, repeats, 3) numbers of `Cell`."""
+"""Entries of cells, (queries, repeats, 3), by machine and kernel."""
 
 
 def lines(found: Table, asked: list[Query]) -> Iterator[str]:
-    """Yield the table, printed figures in brackets."""
+    """Yield the table, with published figures in brackets."""
     for at, query in enumerate(asked):
         yield f"query {at + 1}: {len(query.y)} documents of {query.X.shape[1]} features"
         for (machine, kind), cells in found.items():
@@ -158,7 +159,8 @@ def outcomes(found: Table) -> Iterator[Outcome]:
     of = "; ".join(
         f"{machine} {kind} {own[0]:.4f} with {own[2]:.0f}" for (machine, kind), own in last.items()
     )
-    # T's claim is read as: no SVM is more accurate, and each has ten times the vectors.
+    # Interpretation of the claim: no SVM is more accurate, and each has ten times as
+    # many vectors.
     fewest = min(
         (own for (machine, _), own in last.items() if machine == "RVM"), key=lambda own: own[2]
     )
@@ -195,7 +197,7 @@ def outcomes(found: Table) -> Iterator[Outcome]:
 def picture(found: Table) -> Figure:
     """Draw accuracy, seconds and vectors of the four machines, query by query.
 
-    The printed values are crosses.
+    Crosses are the published values.
     """
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
     for place, (key, cells) in enumerate(found.items()):

@@ -1,11 +1,12 @@
 """A classifier, from a file to the verdict
 ==========================================
 
-A table of texts and numbers is read, compared, and solved; the last picture shows the
-plane, its margins, and the points that cost something.
+A table of texts and numbers is read, its formulations are compared, and its problem is
+solved; the picture shows the decision boundary, its margins, and the points at their
+cost.
 
-Run it: ``python examples/first_steps/classifier_from_file.py``. In a terminal the same
-is ``equimargin compare mail.csv --drop id -C 10``.
+Run it: ``python examples/first_steps/classifier_from_file.py``. In a terminal:
+``equimargin compare mail.csv --drop id -C 10``.
 """
 
 import tempfile
@@ -26,20 +27,20 @@ file = Path(tempfile.mkdtemp()) / "mail.csv"
 file.write_text("\n".join(["id,length,links,label", *rows, ""]))
 
 # %%
-# The number of a row is no feature, and is left out. Labels that are words become -1
-# and +1, in the order of the alphabet.
+# The column `id`, which numbers the rows, is no feature. Labels that are words become
+# -1 and +1, in alphabetical order.
 data = load(file, drop=["id"])
 print(data.X.shape, np.unique(data.y))
 
 # %%
-# All formulations of the hinge with a bias, by three backends, and the specialised
-# solvers.
+# All formulations of the soft margin with a bias, each solved by three backends, and
+# the specialised solvers.
 problem = classification(data.X, data.y, C=10.0)
 print(compare(problem, formulations="svm.soft.*"))
 
 # %%
-# The plane of the proven optimum. A point inside the margin, or on the wrong side, is
-# paid for: its multiplier is at its cost, C.
+# The decision boundary at the proven optimum. A point inside the margin or on the wrong
+# side has a positive slack, and its multiplier is at its bound C.
 solution = solve(problem, tol=1e-10)
 x = np.array([data.X[:, 0].min(), data.X[:, 0].max()])
 assert solution.w is not None

@@ -1,9 +1,9 @@
 """Ordinal regression: levels that have an order
 ===============================================
 
-Poor, fair and good have an order, but no distances. An ordinal machine finds one
-function and a threshold between every two levels. It does not penalise the thresholds,
-and need not force them into order: for its loss they are in order by themselves.
+Poor, fair and good have an order, but no distances. Ordinal regression learns one
+function, and a threshold between every two neighbouring levels. Thresholds are not
+penalised, and need no constraint: at an optimum of its loss they are in order.
 
 Run it: ``python examples/first_steps/ordinal.py``. In a terminal: ``equimargin compare
 FILE --task ordinal --levels poor,fair,good``.
@@ -20,8 +20,8 @@ utility = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + 0.125 * random.normal(size=30
 y = np.digitize(utility, [-1.0, -0.1, 0.25, 1.0])
 
 # %%
-# The levels are those of a product of two coordinates, which a polynomial of degree 2
-# can follow. The bounds of its optimum are proven.
+# The levels depend on the product of two coordinates, a polynomial of degree 2. The
+# bounds of the optimum are proven.
 classifier = OrdinalClassifier(C=10.0, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
 lower, upper = classifier.objective_bounds_
 print(

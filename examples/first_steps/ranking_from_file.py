@@ -1,8 +1,8 @@
 """A ranking, from a file to the verdict
 =======================================
 
-Documents of twelve queries, with relevances, in a table. A ranking compares the
-documents of one query with each other and counts the pairs that are in the wrong order.
+A table has documents of twelve queries with relevances. A ranking SVM compares the
+documents of one query with each other, and penalises pairs in the wrong order.
 
 Run it: ``python examples/first_steps/ranking_from_file.py``. In a terminal:
 ``equimargin compare documents.csv``; the column `qid` makes it a ranking.
@@ -38,12 +38,12 @@ problem = ranking(data.X, data.y, data.qid, C=0.1, loss="squared_hinge")
 print(f"{problem.p} pairs within {len(set(data.qid))} queries")
 
 # %%
-# The squared hinge of all pairs (`rank.l2`). Backends get every pair as a row; the
-# specialised solvers count them.
+# The squared hinge of all pairs (`rank.l2`). For backends every pair is a constraint;
+# the specialised solvers sum over pairs without listing them.
 print(compare(problem))
 
 # %%
-# Quality of the score, query by query: the share of pairs in the right order, and NDCG
+# Quality of the scores, query by query: the share of pairs in the right order, and NDCG
 # at 5.
 solution = solve(problem, tol=1e-10)
 f = solution.decision_function(data.X)

@@ -1,8 +1,8 @@
 """A regression, from data to the verdict
 ========================================
 
-Support vector regression pays for what is outside of a tube. Its primal and its dual
-are compared, and the tube is drawn.
+Support vector regression penalises only residuals outside of a tube. Its primal and its
+dual are compared, and the tube is drawn.
 
 Run it: ``python examples/first_steps/regression.py``.
 In a terminal: ``equimargin compare FILE --task regression --epsilon 0.2 --kernel rbf``.
@@ -22,12 +22,12 @@ y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 0] + 0.2 * random.normal(size=60)
 problem = regression(X, y, C=5.0, kernel=rbf(1.0), epsilon=EPSILON)
 
 # %%
-# Linear slacks (`svr.l1`): agreement on the optimum, and times.
+# Formulations and solvers of regression with linear slacks (`svr.l1`), and their times.
 print(compare(problem))
 
 # %%
-# Only points on the tube or outside of it carry the function; without all others,
-# nothing would change.
+# Only points on the boundary of the tube or outside of it are support vectors; without
+# all others the optimum would be the same.
 solution = solve(problem, tol=1e-10)
 at = np.linspace(0, 5, 300)[:, None]
 f = solution.decision_function(at)

@@ -1,12 +1,12 @@
 """Many ways to one optimum, and one that is wrong
 =================================================
 
-Two equations and a misprint, each through three backends, and the specialised solvers:
-the distance of each value from the proven optimum. All of them report that they are
-optimal.
+Two equations and a misprint are solved by three backends each, and by the specialised
+solvers. All report an optimum; the picture has the distance of each value from the
+proven optimum.
 
-Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The picture
-of the tutorial is made so.
+Run it: ``python examples/first_steps/ways_to_one_optimum.py [--svg FILE]``. The command
+makes the picture in the tutorial.
 """
 
 import sys
@@ -20,9 +20,12 @@ from equimargin.data import load
 from equimargin.formulations import classification
 
 AGREE_TOL = 1e-6
-"""Relative distance up to which an answer agrees."""
+"""Relative distance from the optimum up to which an answer agrees.
+
+An answer is what one solver or backend returns for one formulation.
+"""
 SMALLEST = 1e-14
-"""Relative distance at which the picture ends: float64 has few more digits."""
+"""Smallest relative distance in the picture, close to the precision of float64."""
 
 data = load("iris")
 result = compare(
@@ -40,9 +43,8 @@ for answer in answers:
     )
 
 # %%
-# Each answer at its distance from the proven optimum. The misprinted dual is solved as
-# well as all others, and is the dual of another
-# problem.
+# Each answer at its distance from the proven optimum. The backends solve the misprinted
+# dual as accurately as the others; it is the dual of another problem.
 answers.sort(key=lambda answer: -answer["claim"])
 figure, axes = plt.subplots(figsize=(7, 3.3))
 labels: list[str] = []

@@ -1,9 +1,9 @@
 """XOR, drawn
 ============
 
-Four points that no line separates, and the polynomial kernel that does. The document
-that prints this example works it out by hand: every multiplier is 1/8, and the optimum
-is 1/4. Here both are computed in fractions, and the decision function is drawn.
+Four points that no line separates, and a polynomial kernel that separates them. Yu and
+Kim's tutorial solves the example by hand: every multiplier is 1/8, and the optimum is
+1/4. Here both are computed in fractions, and the decision function is drawn.
 
 Run it: ``python examples/first_steps/xor.py``.
 """
@@ -19,16 +19,15 @@ data = load("xor")
 problem = classification(data.X, data.y, C=1.0, kernel=polynomial(degree=2))
 
 # %%
-# The optimum in fractions, and the interval that a solver's point proves in float64.
+# The optimum in fractions, and the interval proven from a solver's point in float64.
 exact = exact_optimum(problem)
 solution = solve(problem, tol=1e-12)
 print("exactly", exact.value, "with multipliers", *exact.alpha)
 print(f"proven  in [{solution.lower:.15f}, {solution.upper:.15f}]")
 
 # %%
-# Where the decision function is 0 it changes its class; where it is 1 or -1 are the
-# margins, and all four points are on them. The feature that separates them is the
-# product of the two coordinates: the function is -x1 x2.
+# The classes meet where the decision function is 0. Its values 1 and -1 are the
+# margins, and all four points are on them. The decision function is -x1 x2.
 axis = np.linspace(-1.8, 1.8, 121)
 grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 f = solution.decision_function(grid).reshape(len(axis), -1)

@@ -1,9 +1,9 @@
 """One declaration, swept over C
 ===============================
 
-The cost is a parameter of a declared problem, and the problem is compiled once: cvxpy's
-rules for parameters (DPP) hold for every formulation here. What each answer proves is
-computed at the cost that the parameter has at that moment.
+The cost is a parameter of a declared problem, which is compiled once: every formulation
+here follows cvxpy's rules for parameters (DPP). The interval of each answer is computed
+at the present value of the parameter.
 
 Run it: ``python examples/formulations/cost_sweep.py``.
 """
@@ -22,7 +22,7 @@ dual = declare("svm.soft.dual", problem)
 print("one parameter:", *dual.parameters, "  follows the rules:", dual.problem.is_dcp(dpp=True))
 
 # %%
-# Fifteen costs, one declaration. The compilation happens at the first of them only.
+# Fifteen costs, one declaration. Only the first solve compiles.
 costs = np.logspace(-3, 3, 15).tolist()
 proven, seconds = [], []
 for C in costs:
@@ -34,16 +34,16 @@ for C in costs:
 print(f"compiling: {seconds[0]:.3f} s at first, {np.median(seconds[1:]):.3f} s afterwards")
 
 # %%
-# A specialised solver solves the same costs, each from the solution of the one before.
-# The intervals of both overlap at every cost: they have found the same optima.
+# A specialised solver solves the same costs, each from the solution at the last cost.
+# The intervals of both overlap at every cost.
 solutions = list(solve_grid(problem, costs))
 for one, other in zip(proven, solutions, strict=True):
     assert one.lower <= other.upper
     assert other.lower <= one.upper
 
 # %%
-# At small costs a large norm does not pay, and the optimum is nearly C times the points
-# of the smaller class, twice. At large costs margins are satisfied where they can be.
+# At small costs w is nearly 0, and the optimum is nearly 2C times the number of points
+# of the smaller class. At large costs margins are satisfied where possible.
 figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.2))
 left.loglog(costs, [found.upper for found in proven], marker="o", markersize=4)
 left.set(xlabel="C", ylabel="optimum")

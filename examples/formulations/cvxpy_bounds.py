@@ -1,16 +1,16 @@
 """A backend returns 20, and the optimum is 1
 ============================================
 
-cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal report,
+cvxpy 1.9.3 with HiGHS returns 20 for a problem whose optimum is 1: a minimal example,
 and the exact optimum.
 
 Run it: ``python examples/formulations/cvxpy_bounds.py``.
 
 For backends that take bounds, cvxpy derives bounds of the variables that it adds. It
-splits X into a positive and a negative part, one of which has a 0 at every place, and
-so the bounds of X @ w with a free w are 0 times inf, which is no number. The product
-with y counts that as 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1]: all that
-is below 1 is cut off.
+splits X into a positive and a negative part, one of which is 0 in every entry. With a
+free w the bounds of X @ w are therefore 0 times inf, which is NaN. In the product with
+y these bounds become 0, and `pos(1 - y (X @ w + b))` gets the bounds [1, 1], which
+exclude all values below 1.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A declaration is modified, and the referee objects
 ====================================================
 
-Here the box is 2C where the equation has C. The program is convex, the backend solves
-it to many digits and says "optimal". The referee does not use the backend's status: it
-checks whether the value is the family's optimum.
+Here the multipliers are at most 2C, where the equation has C. The program is convex,
+and the backend solves it accurately and reports "optimal". The referee does not use
+this status: it checks if the value is the family's optimum.
 
 Run it: ``python examples/formulations/modified_declaration.py``.
 """
@@ -31,8 +31,7 @@ y = np.where(X[:, 0] + 0.5 * random.normal(size=40) > 0, 1.0, -1.0)
 problem = classification(X, y, C=1.0)
 
 # %%
-# Constraints have the names of their equation. One is replaced; the next solve takes it
-# as it is then.
+# Constraints have the names of the equation. One is replaced; the next solve uses it.
 dual = declare("svm.soft.dual", problem)
 alpha, C = dual.variables["alpha"], dual.parameters["C"]
 dual.constraints["upper"] = alpha <= 2 * C
@@ -41,16 +40,16 @@ assert answer.point is not None
 print("the backend says:", answer.status.value)
 
 # %%
-# The bounds from the answer's point still hold, because it is made feasible first. But
-# the interval is wide, and a good solver proves a better one.
+# The interval proven from the backend's point is valid, because the point is made
+# feasible first. It is wide, and an accurate solver proves a narrow one.
 proven, solution = interval(problem, answer.point), solve(problem, tol=1e-10)
 print(f"the point proves  [{proven.lower:.6f}, {proven.upper:.6f}]")
 print(f"the optimum is in [{solution.lower:.6f}, {solution.upper:.6f}]")
 
 
 # %%
-# Registered as a formulation, it is judged together with the others: its value is not
-# the optimum, and the verdict says so.
+# Registered as a formulation, the modified problem is compared with the others: the
+# verdict states that its value is not the optimum.
 @FAMILIES["svm.soft"].formulation(
     "dual.wide_box",
     Source("a slip", "of the pen"),

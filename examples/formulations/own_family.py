@@ -1,9 +1,9 @@
 """A user-defined family: isotonic regression
 ============================================
 
-The increasing sequence nearest to some numbers. It has nothing to do with margins; the
-same machinery says whether a dual is right, and whether scikit-learn's solver finds the
-optimum, in exact fractions.
+Isotonic regression finds the increasing sequence nearest to given numbers. It has no
+margins, but equimargin can decide in exact fractions if a dual is right, and if
+scikit-learn's solver finds the optimum.
 
 Run it: ``python examples/formulations/own_family.py``. The page "Bring your own
 problem" explains each line.
@@ -59,15 +59,15 @@ def pool_adjacent_violators(problem: ProgramProblem) -> dict[str, Any]:
 
 
 # %%
-# The numbers are halves and quarters, so that the optimum is a readable
-# fraction. Primal and dual have it; the control has not.
+# The numbers are halves and quarters, so that the optimum is a short fraction. Primal
+# and dual have this optimum; the negative control has another.
 y = np.array([1.0, 0.5, 2.0, 1.25, 1.5, 3.0, 2.5, 2.75, 2.25, 4.0])
 problem = isotonic({"y": y})
 print("the optimum is exactly", optimum(problem))
 print(compare(problem, include_controls=True))
 
 # %%
-# The solution, which pools what is out of order.
+# The solution, which replaces numbers out of order by their means.
 figure, axes = plt.subplots(figsize=(5.2, 3.2))
 at = np.arange(len(y))
 axes.plot(at, y, "o", color="gray", label="given")

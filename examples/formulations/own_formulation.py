@@ -1,10 +1,10 @@
 """A user-defined formulation
 ============================
 
-The soft-margin SVM without constraints, checked against the printed ones.
+The soft-margin SVM without constraints, checked against the published formulations.
 
 Run it: ``python examples/formulations/own_formulation.py``.
-A wrong letter anywhere (try C / 2, or + b) raises an error that names the fault.
+A misprint anywhere (try C / 2, or + b) raises an error that names the fault.
 """
 
 import cvxpy as cp

@@ -1,4 +1,4 @@
-"""Ledger of the documents' claims: each with its verdict and its evidence."""
+"""Ledger of the claims of five documents, each with its verdict and its evidence."""
 
 from ledger.entries import Claim, Kind, Verdict, chosen, claim, claims
 

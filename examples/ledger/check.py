@@ -19,7 +19,7 @@ def failures(claims: Sequence[Claim], draws: int = DRAWS, seed: int = 0) -> Iter
     Parameters
     ----------
     claims : Sequence[Claim]
-        Sequence of Claim Claims to check.
+        Claims to check.
     draws : int, default 25
         Number of instances of each statement.
     seed : int, default 0

@@ -1,9 +1,8 @@
 """Claims of the documents: numbered equations, theorems, figures, tables and sentences.
 
-A claim is quoted in ASCII. Its verdict is one of seven, and it has one pointer to what
-shows it: a statement of this package, which is tried in rational numbers; a theorem
-that Coq has checked; a declared formulation, or one that is wrong on purpose; a test;
-an experiment.
+A claim is quoted in ASCII. It has one of seven verdicts, and the name of its evidence:
+a statement of this package, which is tried in rational numbers; a theorem that Coq has
+checked; a declared formulation, or a negative control; a test; an experiment.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 from equimargin.formulations.numeric.arguments import did_you_mean
 
 FILES = ("tutorial", "path", "kernel", "encyclopedia", "ordinal")
-"""The files of claims, one a document, in the order of the documents' letters T, P, K, W, O."""
+"""Files of claims of the documents T, P, K, W and O, in this order."""
 
 
 class Verdict(StrEnum):
@@ -34,7 +33,7 @@ class Verdict(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kind of evidence for a claim; NONE if nothing can show it, or no evidence is due."""
+    """Kind of evidence for a claim; NONE if no evidence is possible or needed."""
 
     STATEMENT = "statement"
     THEOREM = "theorem"
@@ -59,8 +58,10 @@ class Claim:
         Quotation.
     verdict : Verdict
         Verdict.
-    kind, name
-        Kind, str Evidence.
+    kind : Kind
+        Kind of the evidence.
+    name : str
+        Name of the evidence.
     note : str
         Correction, or the reason why nothing decides the claim.
     """
@@ -80,7 +81,7 @@ class Claim:
 
     @property
     def exact(self) -> bool:
-        """True if a statement in rational numbers or a theorem decides it."""
+        """True if a statement in rational numbers or a theorem decides the claim."""
         return self.kind in (Kind.STATEMENT, Kind.THEOREM)
 
 
@@ -142,7 +143,7 @@ def claim(id: str) -> Claim:
     Parameters
     ----------
     id : str
-        Such as T.26, in any case.
+        Id of the claim, such as T.26; upper or lower case.
 
     Raises
     ------

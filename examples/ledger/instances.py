@@ -1,6 +1,6 @@
 """Instances of statements: small integer problems with their exact optima.
 
-Letters and signs are those of the documents.
+Mathematical symbols and signs are those of the documents.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from equimargin.solvers.exact.optimum import exact_optimum
 from equimargin.solvers.solution import Status
 
 COSTS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)
-"""Costs that are drawn: small ones bound most multipliers, large ones few."""
+"""Drawn costs: at small costs most multipliers are at their bound, at large ones few."""
 COORDINATES = range(-3, 4)
-"""Coordinates of drawn points: few enough for points and margins to coincide."""
+"""Drawn coordinates: so few that points often coincide, and lie on margins."""
 
 
 def floats(x: Iterable[Sequence[Fraction]]) -> list[list[float]]:
-    """Return points as a constructor takes them."""
+    """Return points as lists of floats, for constructors of problems."""
     return [[float(v) for v in point] for point in x]
 
 
@@ -53,9 +53,9 @@ def best_in_box(
 ) -> bool:
     """Return True if multipliers in [0, bound] maximise a concave function of these slopes.
 
-    A slope may be positive at the bound, and negative at 0. A multiplier at the bound with
-    a positive slope is not optimal for any larger bound, so that this determines the bound,
-    and not only that it holds.
+    A slope may be positive at the bound, and negative at 0. A multiplier at the bound
+    with a positive slope is optimal for no larger bound: a positive result determines
+    the bound.
     """
     at = zip(multipliers, slopes, strict=True)
     return all(
@@ -74,7 +74,7 @@ class RationalOptimum:
     w : Vector
         Weights; empty unless the kernel is linear.
     b : Fraction
-        An optimal bias, 0 without one.
+        Optimal bias; 0 for a problem without a bias.
     """
 
     value: Fraction
@@ -90,7 +90,7 @@ def solved(problem: Problem) -> RationalOptimum:
     Raises
     ------
     ArithmeticError
-        It was not found.
+        If the exact optimum was not found.
     """
     optimum = exact_optimum(problem)
     if optimum.status is not Status.OPTIMAL or optimum.value is None:
@@ -108,9 +108,9 @@ class Classes:
     x, y
         Points and labels.
     C : Fraction | None
-        The cost, None of a hard margin.
+        Cost; None for a hard margin.
     value, alpha, w, b
-        An optimum.
+        Optimal value and point.
     """
 
     x: tuple[Vector, ...]
@@ -135,7 +135,7 @@ class Classes:
 
     @property
     def all(self) -> range:
-        """The numbers of the points."""
+        """Indices of the points."""
         return range(len(self.y))
 
     def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
@@ -181,7 +181,7 @@ def soft(random: Random) -> Classes:
 class Tube:
     """Targets with an optimal regression F(x) = w.x + b.
 
-    Value, alpha and alphahat of the upper and the lower side, w and b.
+    It has the value, alpha above and alphahat below the tube, w and b.
     """
 
     x: tuple[Vector, ...]
@@ -208,7 +208,7 @@ class Tube:
 
     @property
     def all(self) -> range:
-        """The numbers of the points."""
+        """Indices of the points."""
         return range(len(self.y))
 
     @property
@@ -241,7 +241,7 @@ def tube(random: Random) -> Tube:
 class Ranked:
     """Preferences (i, j), x_i above x_j, with an optimal linear ranking F(x) = w.x.
 
-    Value, alpha of every pair, and w.
+    It has the value, alpha of every pair, and w.
     """
 
     x: tuple[Vector, ...]
@@ -266,7 +266,7 @@ class Ranked:
 
     @property
     def all(self) -> range:
-        """The numbers of the pairs."""
+        """Indices of the pairs."""
         return range(len(self.pairs))
 
     def quadratic(self, alpha: Sequence[Fraction]) -> Fraction:
@@ -289,7 +289,7 @@ def of_pairs(x: tuple[Vector, ...], pairs: Sequence[tuple[int, int]], C: float) 
 
 
 def ranked(random: Random) -> Ranked:
-    """Draw a soft ranking of few points, in an order that need not be linear in them."""
+    """Draw a soft ranking of few points, which a linear function may not attain."""
     x = points(random, random.randint(3, 5))
     return of_pairs(x, list(combinations(range(len(x)), 2)), random.choice(COSTS))
 

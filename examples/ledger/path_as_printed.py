@@ -1,6 +1,6 @@
-"""Document P's Algorithm 1 exactly as printed: a control; `solvers/path/` is right.
+"""Algorithm 1 of Zapien et al. (2009) as published, errors included: a negative control.
 
-It is wrong where the document is wrong.
+`solvers/path/` has a correct algorithm.
 
     lambda^0 = max (P K P'1),  alpha = 1,  I_alpha: pairs where it is attained       5.1
     eta = (P_I K P_I')^-1 1
@@ -13,22 +13,24 @@ It is wrong where the document is wrong.
 
 Failures of the algorithm, and the remedies of `solvers/path/`:
 
-    events at one lambda   Several pairs may have an event at the same lambda. If one of
-                           them moves, the others have lambda_i = lambda^t at the next
-                           step, which is not < lambda^t. They are never found again,
-                           and their margins pass 1 unnoticed. The path takes all tied
-                           pairs at once.
-    the inverse            If all tied pairs move, P_I K P_I' may be singular, because
-                           their rows may be linearly dependent. An example are the four
-                           pairs that prefer i and k to j and l: if three are on the
-                           margin, so is the fourth. The path keeps an independent part
-                           of the rows.
+    events at one lambda   Several pairs may have an event at one lambda. If one of them
+                           changes its set, the others have lambda_i = lambda^t at the
+                           next step, which is not < lambda^t. They are never found
+                           again, and their margins pass 1 unnoticed. `solvers/path/`
+                           treats all pairs with events at one lambda together.
+    the inverse            If all these pairs change their sets, P_I K P_I' may be
+                           singular, because their rows may be linearly dependent. An
+                           example are the four pairs that prefer i and k to j and l: if
+                           three are on the margin, so is the fourth. `solvers/path/`
+                           uses linearly independent rows.
     the side               A pair may reach the margin and leave it to its former side.
-                           (12) then takes its alpha out of [0, 1], and (13)
-                           and (14) find that event at lambda^t, which is not < lambda^t.
-                           The path projects onto the directions that stay in [0, 1].
-    the proof              The algorithm does not check its solutions. The path has a
-                           gap at every breakpoint, and ends where the gap is too large.
+                           (12) then gives an alpha outside [0, 1], and (13) and (14)
+                           find this event at lambda^t, which is not < lambda^t.
+                           `solvers/path/` projects onto the directions that stay in
+                           [0, 1].
+    the proof              The algorithm does not check its solutions. `solvers/path/`
+                           computes a gap at every breakpoint, and stops where the gap
+                           is too large.
 
 P K P' is stored, as in 5.3. Two values of lambda that differ only by rounding count as
 equal.
@@ -50,16 +52,16 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.listed import Pairs
 
 SAME_EVENT = 1e-10
-"""Relative difference of two values of lambda that count as one event.
+"""Relative difference up to which two values of lambda count as equal.
 
-They may differ by rounding alone.
+They may differ by rounding only.
 """
 STORED_PAIRS = 5000
-"""Pairs of the largest problem that is accepted: its matrix P K P' takes 200 MB."""
+"""Maximum number of pairs, for which the matrix P K P' takes 200 MB."""
 
 
 class Ending(StrEnum):
-    """Reason of the end of the algorithm, as a sentence."""
+    """Reason why the algorithm ended, as a sentence."""
 
     REACHED = "lambda_min was reached"
     TRIVIAL = "lambda^0 = 0: alpha = 1 and f = 0 at every lambda"
@@ -68,7 +70,7 @@ class Ending(StrEnum):
 
 
 class Place(IntEnum):
-    """The set that a pair is in: I_0, I_1 or I_alpha."""
+    """Set of a pair: I_0, I_1 or I_alpha."""
 
     ZERO = 0
     ONE = 1
@@ -77,20 +79,20 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class PrintedPath:
-    """Path as Algorithm 1 computes it.
+    """Path computed by Algorithm 1.
 
     Parameters
     ----------
     problem : MarginProblem
-        Problem of ranking; its C is ignored.
+        Ranking problem; its C is ignored.
     lambdas : ndarray of shape (T,)
         Decreasing values of lambda.
     alphas : ndarray of shape (T, p)
         Multipliers, which may leave [0, 1].
     margins : tuple[frozenset[int], ...]
-        T sets I_alpha, with which the path continues.
+        Sets I_alpha after the events at each breakpoint, T in number.
     ending : Ending
-        Reason of the end.
+        Reason why the algorithm ended.
     """
 
     problem: MarginProblem
@@ -100,17 +102,17 @@ class PrintedPath:
     ending: Ending
 
     def proven(self, t: int) -> Interval:
-        """Return the interval that the t-th alpha proves at C = 1 / lambda^t.
+        """Return the interval proven from the t-th alpha, clipped to its box.
 
-        alpha is first brought back into its box where it has left it.
+        The cost is C = 1 / lambda^t.
         """
         lam = float(self.lambdas[t])
         return interval(self.problem.with_cost(1 / lam), Point(alpha=self.alphas[t] / lam))
 
     def first_wrong(self, tol: float = 1e-6) -> int | None:
-        """Return the first breakpoint with an alpha out of [0, 1], or no optimum.
+        """Return the first breakpoint with alpha outside [0, 1] or not optimal.
 
-        Both by more than tol. None if there is none.
+        Deviations up to tol are ignored. Return None if there is no such breakpoint.
         """
         for t, alpha in enumerate(self.alphas):
             if alpha.min() < -tol or alpha.max() > 1 + tol or self.proven(t).relative_width > tol:
@@ -133,10 +135,10 @@ def path_as_printed(
     lambda_min : float
         Last lambda, > 0, in the units of (6).
     pairs : Literal['one', 'all']
-        Reading of "the related pair(s)": of several events at one lambda one is taken, or
-        all.
+        Interpretation of "the related pair(s)": of several pairs with an event at one
+        lambda, one changes its set, or all.
     max_events : int
-        Largest number of events.
+        Maximum number of events.
 
     Raises
     ------
@@ -240,7 +242,7 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
         f, h = Q @ alpha / lam, Q @ eta
         np.divide(
             lam * (f - h), 1 - h, out=at[0], where=~margin & (h != 1)
-        )  # the document says nothing of h = 1
+        )  # the document does not define the case h = 1
         for bound in (0, 1):
             np.divide(lam * eta + bound - alpha, eta, out=at[bound], where=margin & (eta != 0))
     else:
@@ -251,7 +253,8 @@ def events(Q: Array, lam: float, alpha: Array, place: NDArray[np.int64]) -> tupl
 def moved_on(alpha: Array, place: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
     """Return alpha and the sets of pairs after their events.
 
-    A pair leaves I_alpha to the bound that it has come to, or enters it as it is.
+    A pair moves from I_alpha to the set of the bound that alpha has reached, or to
+    I_alpha.
     """
     bound, leaving = np.rint(alpha), place == Place.MARGIN
     return np.where(leaving, bound, alpha), np.where(leaving, bound.astype(np.int64), Place.MARGIN)

@@ -1,9 +1,8 @@
 """Statements of the documents as functions of an instance in rational numbers.
 
-A statement has up to two versions. The version that holds must be true of every
-instance that is drawn. The version as printed, where the two differ, must be false of
-one of them at least. All numbers are integers and fractions: what is said to be equal
-is equal, not close.
+A statement has up to two versions. The right version must be True for every drawn
+instance. The printed version, if it differs, must be False for at least one of them.
+All numbers are integers and fractions: equality is exact.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 DRAWS = 25
-"""Number of draws of each version: every misprint shows on one of ten."""
+"""Number of drawn instances of each version; ten are enough for every misprint."""
 
 
 @dataclass(frozen=True)
 class Statement(Generic[T]):
-    """Claim of a document, to be tested.
+    """Claim of a document as one or two predicates.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ class Statement(Generic[T]):
     draw : callable
         Function that draws an instance.
     right : callable
-        Version that holds.
+        Right version.
     printed : callable, optional
         Printed version, if it differs.
     """
@@ -40,7 +39,7 @@ class Statement(Generic[T]):
     printed: Callable[[T], bool] | None = None
 
     def failure(self, draws: int = DRAWS, seed: int = 0) -> str:
-        """Return a sentence on the version that is not as recorded, else an empty one.
+        """Return a sentence if a version is not as recorded, else "".
 
         Parameters
         ----------
@@ -65,13 +64,13 @@ class Statement(Generic[T]):
 
 
 STATEMENTS: dict[str, Statement[Any]] = {}
-"""All statements, by their claims."""
+"""All statements, by the ids of their claims."""
 
 
 def statement(
     claim: str, draw: Callable[[Random], T]
 ) -> Callable[[Callable[[T], bool]], Callable[[T], bool]]:
-    """Enter a function as the version of a claim that holds.
+    """Register a function as the right version of a claim.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def statement(
 
 
 def as_printed(claim: str) -> Callable[[Callable[[T], bool]], Callable[[T], bool]]:
-    """Enter a function as the printed version of a claim, after the one that holds.
+    """Register a function as the printed version of a claim, after the right version.
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ def as_printed(claim: str) -> Callable[[Callable[[T], bool]], Callable[[T], bool
     Raises
     ------
     KeyError
-        If no version that holds has been entered.
+        If no right version is registered.
     """
 
     def enter(printed: Callable[[T], bool]) -> Callable[[T], bool]:

@@ -5,9 +5,10 @@ Proven distance above the optimum of scikit-learn's SVC, SVR and LinearSVC at th
 default tolerances.
 
 Run it: ``python examples/questions/audit_scikit_learn.py``. `tol` is the tolerance of
-each estimator: LIBSVM stops where the Karush-Kuhn-Tucker conditions are violated by
-less than that, LIBLINEAR where projected gradients are, and neither is a distance to
-the optimum. Targets are made classes at their mean, classes are targets as they are.
+each estimator: LIBSVM stops when the violation of the Karush-Kuhn-Tucker conditions is
+below it, LIBLINEAR when projected gradients are. Neither is a distance from the
+optimum. For SVC, targets above their mean are one class, and the others the second; for
+SVR, classes are used as targets.
 """
 
 import warnings
@@ -40,10 +41,7 @@ DATA: dict[str, Callable[[], Any]] = {
 
 
 def main() -> None:
-    """Print the tolerance and the proven excess of every data set and estimator.
-
-    The excess is over the optimum.
-    """
+    """Print the tolerance and the proven excess over the optimum of every model."""
     print(
         f"{'data':20s} {'estimator':10s} {'tol':>7s} "
         f"{'excess over the optimum, relative':>36s} {'by its own multipliers':>24s}"

@@ -2,9 +2,9 @@
 ========================
 
 scikit-learn's issue 13304 asks how ``dual_coef_`` is related to alpha. It is y times
-alpha, of the support vectors only. Once it is put into its rows it is a dual point like
-any other, and proves a bound; but it is not unique, and two right solvers may have
-different ones.
+alpha, for the support vectors only. With zeros for all other points it is a dual point,
+and proves a lower bound. It is not unique: two correct solvers may return different
+ones.
 
 Run it: ``python examples/questions/dual_coef.py``.
 """
@@ -32,7 +32,7 @@ solution = solve(problem, tol=1e-10)
 assert isinstance(solution.dual, np.ndarray)
 
 # %%
-# Signs: those of the labels, and nothing else. And both points prove the same optimum.
+# Its signs are those of the labels. The intervals of both points contain one optimum.
 print(
     "dual_coef_ has the signs of y:",
     bool(np.all(np.sign(model.dual_coef_[0]) == y[model.support_])),
@@ -41,8 +41,8 @@ print("its multipliers prove", interval(problem, Point(alpha=alpha)))
 print("ours prove           ", interval(problem, Point(alpha=solution.dual)))
 
 # %%
-# The multipliers differ, where points coincide. Their sums over coinciding points do
-# not, and neither does any decision.
+# Where points coincide, the multipliers of the two solvers differ. Their sums over
+# coinciding points do not differ, and neither do the decision values.
 print(f"largest difference of multipliers {np.abs(alpha - solution.dual).max():.1e}")
 print(
     f"largest difference of sums        "

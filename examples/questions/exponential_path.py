@@ -1,10 +1,10 @@
 """Number of breakpoints of a path
 ================================
 
-Usually a path has a few for every row. But there is no such bound: here p preferences
-without weights have a path of 2^p - 1 breakpoints, and p weighted points one of
-(3^(p-1) - 1) / 2. All are counted exactly, in fractions. At most there can be 3^p
-pieces.
+Usually a path has a few breakpoints for every row, but this is no bound. Here p
+preferences without weights have a path of 2^p - 1 breakpoints, and p weighted points a
+path of (3^(p-1) - 1) / 2. The paths are computed in fractions. No path has more than
+3^p pieces.
 
 Run it: ``python examples/questions/exponential_path.py``.
 """
@@ -29,7 +29,7 @@ print(
 )
 
 # %%
-# Data that are not chosen for their path have a few breakpoints for every row.
+# Random data have a few breakpoints for every row.
 random = np.random.default_rng(0)
 usual = []
 for p in sizes:
@@ -42,8 +42,8 @@ of_thirty = len(
 print("drawn data   ", usual, f"and {of_thirty} of 30 points")
 
 # %%
-# Between two breakpoints the function is a straight line in C. The multiplier of the
-# last preference goes up and down once more in each of the tents of the one before it.
+# Between two breakpoints f is affine in C. Within each rise and fall of a preference's
+# multiplier, the multiplier of the next preference rises and falls once more.
 path = exact_path(ranking_with_a_long_path(6))
 lam = np.linspace(3.0, 5.0, 801)
 alpha = np.array([[float(a) for a in path.alpha(1.0 / v)] for v in lam]) * lam[:, None]

@@ -1,11 +1,11 @@
 """Derivatives of an SVM at a kink
 =================================
 
-Frameworks of automatic differentiation differentiate the operations of a program, and
-at a kink that depends on how the program was written. The optimum of a support vector
-machine has a kink where a row comes onto its margin or a multiplier reaches its bound.
-There it has two derivatives, one to each side, which `exact_sensitivity`
-computes in rational numbers.
+Frameworks of automatic differentiation differentiate the operations of a program. At a
+kink, where the function has no derivative, the result depends on how the program was
+written. The optimal f of a support vector machine can have a kink where a row reaches
+its margin or a multiplier its bound. There it has two one-sided derivatives, which
+`exact_sensitivity` computes in rational numbers.
 
 Run it: ``python examples/questions/kinks.py``.
 """
@@ -20,9 +20,8 @@ y = np.array([-1.0, 1.0, 1.0, -1.0])
 kernel = polynomial(2, 1.0, 1.0)
 
 # %%
-# The four points of XOR: below C = 1/8 all multipliers are C, above it they are 1/8. So
-# f at the second point, whose label is 1, grows by 8 for every unit of C, until it is 1
-# and stays there.
+# The four points of XOR: up to C = 1/8 all multipliers are C, beyond they are 1/8. So f
+# at the second point, whose label is 1, is 8C up to C = 1/8, and then constant at 1.
 for C in (0.0625, 0.125, 1.0):
     found = exact_sensitivity(classification(X, y, C, kernel), Cost())
     print(
@@ -31,11 +30,10 @@ for C in (0.0625, 0.125, 1.0):
     )
 
 # %%
-# Now a program for a framework of automatic differentiation: projected gradient steps
-# on the dual, min(v, C) in every step. Its derivative follows every step by the chain
-# rule. At a tie, v = C, the rule needs a derivative of min, and there is none. One
-# framework splits it evenly (`jax.numpy.minimum`, `torch.minimum`), another gives all
-# of it to v (`torch.clamp`), and `where(v < C, v, C)` gives all of it to C.
+# A program for a framework of automatic differentiation makes projected gradient steps
+# on the dual, with min(v, C) in every step. The framework applies the chain rule. At a
+# tie, v = C, min has no derivative. For v `jax.numpy.minimum` and `torch.minimum` use
+# 1/2, `torch.clamp` uses 1, and `where(v < C, v, C)` uses 0; the rest is for C.
 H = y[:, None] * kernel.block(X, X) * y
 TIES = {"torch.clamp(v, max=C)": 1.0, "jax.numpy.minimum(v, C)": 0.5, "where(v < C, v, C)": 0.0}
 
@@ -58,12 +56,12 @@ for name, share in TIES.items():
     print(f"{name:26s}" + "".join(f"{unrolled(C, share)[1]:12.1f}" for C in (0.0625, 0.125, 1.0)))
 
 # %%
-# Away from the kink all agree with the exact derivatives. At it three ways to write one
-# function give three derivatives: one is that to the right, one that to the left, and 4
-# is a slope that f has nowhere.
+# Away from the kink all agree with the exact derivatives. At the kink the three
+# programs of one function give three derivatives: the one to the right, the one to the
+# left, and 4, which f has nowhere.
 #
-# The optimal value is smoother than f: its derivative in C, the sum of losses, has no
-# jump here. That in a feature has none either.
+# The optimal value is smoother than f: its derivatives in C (the sum of losses) and in a
+# feature have no jump here.
 for parameter in (Cost(), Feature(0, 1)):
     found = exact_sensitivity(classification(X, y, 0.125, kernel), parameter)
     print(

@@ -1,15 +1,15 @@
 """Plateau of LIBLINEAR above the optimum
 ======================================
 
-LIBLINEAR's hinge against a proven optimum: a plateau above it can be distinguished from
-a run that has not finished.
+With a proven optimum, a run of LIBLINEAR that stays above the optimum can be
+distinguished from a run that has not finished.
 
-Run it: ``python examples/questions/liblinear_plateau.py [--full]``, which allows ten
-times as many iterations. The two data sets are those of scikit-learn's issue 22283:
+Run it: ``python examples/questions/liblinear_plateau.py [--full]``; ``--full`` allows
+ten times as many iterations. The two data sets are those of scikit-learn's issue 22283:
 LinearSVC(loss="hinge") without an intercept, C = 0.1, seemed to stay above plain
-coordinate descent on the dual. A proven interval needs no second solver. Of
-scikit-learn 1.9.1 it says: on the first data LIBLINEAR comes to the optimum; on the
-second it stays a thousandth above it, after 10,000 iterations as after 1,000.
+coordinate descent on the dual. A proven interval decides this without a second solver.
+In scikit-learn 1.9.1 LIBLINEAR attains the optimum on the first data; on the second it
+stays a thousandth above it, after 10,000 iterations as after 1,000.
 """
 
 import sys
@@ -30,9 +30,9 @@ ITERATIONS = (10, 30, 100, 300, 1_000, 3_000, 10_000) + (
 
 
 def plateau(n: int, d: int) -> list[tuple[float, float]]:
-    """Return LIBLINEAR's relative distance above the optimum, by iteration limit.
+    """Return proven bounds of LIBLINEAR's relative distance above the optimum.
 
-    At least and at most; the optimum is proven.
+    There is a lower and an upper bound for each iteration limit.
     """
     random = np.random.RandomState(0)
     X = random.randn(n, d)

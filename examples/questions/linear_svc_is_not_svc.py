@@ -1,10 +1,10 @@
 """LinearSVC is not SVC: the bias in the norm
 ============================================
 
-Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, treats the bias as one more
-weight; LIBSVM, behind SVC, leaves it free. The data are moved away from the
-origin, and with them the thresholds should move, by exactly as much. A related question
-is the one of scikit-learn's issue 26812.
+Both have the hinge at C = 0.1. LIBLINEAR, behind LinearSVC, penalises the bias like a
+weight; LIBSVM, behind SVC, does not penalise it. The data are translated away from the
+origin, and the thresholds should move by the same distance. scikit-learn's issue 26812
+has a related question.
 
 Run it: ``python examples/questions/linear_svc_is_not_svc.py``.
 """
@@ -37,9 +37,9 @@ for move in moves:
         proven[name].append(-solution.decision_function([[0.0]])[0] / w - move)
 
 # %%
-# The lines are solutions by equimargin, the marks solutions by scikit-learn. They are
-# on the line of the problem that they solve: LinearSVC is no bad SVC, it is another
-# machine.
+# The lines are solutions of equimargin, the markers those of scikit-learn. Each marker
+# is on the line of its problem: LinearSVC is no inaccurate SVC, but solves another
+# problem.
 figure, axes = plt.subplots(figsize=(5.6, 3.6))
 axes.plot(moves, proven["free"], label="free bias (svm.soft)")
 axes.plot(moves, proven["penalized"], linestyle="dashed", label="bias in the norm (svm.penalized)")
@@ -63,8 +63,8 @@ figure.tight_layout()
 plt.show()
 
 # %%
-# The audit names the problem that each model solves, and how far above its optimum it
-# is.
+# The audit states the problem that each model solves, and its distance above the
+# optimum.
 for model in (
     SVC(kernel="linear", C=C),
     LinearSVC(loss="hinge", C=C, max_iter=200_000, random_state=0),

@@ -2,30 +2,29 @@
 ==========================
 
 scikit-learn's issue 30353: an SVC of one feature, with a polynomial kernel of degree 4
-and C = 100, does not come to an end.
+and C = 100, does not terminate.
 
-Run it: ``python examples/questions/svc_never_finishes.py [--full]``, which allows ten
-times as many iterations. The settings are those of the issue. Its data, an attachment,
-are not here, and so it is not known that they hang for the same reason: these are
-drawn, one feature of deviation 1, and the same feature of deviation 10, which hangs.
-The objective of each model, at one iteration limit after another, is compared with the
-proven optimum. Of scikit-learn 1.9.1 this says:
+Run it: ``python examples/questions/svc_never_finishes.py [--full]``; ``--full`` allows
+ten times as many iterations. The settings are those of the issue. Its data, an
+attachment, are not included, and may hang for another reason. The data here are random:
+one feature of standard deviation 1, and the feature times 10, which hangs. The
+objective of each model, at one iteration limit after another, is compared with the
+proven optimum. With scikit-learn 1.9.1:
 
-* at deviation 1 it ends after a few hundred iterations, at the optimum; at deviation 10
-  it has not ended after 100,000,000;
-* meanwhile the objective does not creep towards the optimum: it jumps up and down, and
-  is tens to tens of thousands of times as large;
-* the optimum exists, and another solver of the same kind, `smo` of this project, comes
-  to it, and proves it, in less than a second.
+* at deviation 1 the SVC terminates after a few hundred iterations, at the optimum; at
+  deviation 10 it has not terminated after 100,000,000;
+* meanwhile its objective does not converge: it increases and decreases, at tens to tens
+  of thousands of times the optimum;
+* the optimum exists, and another solver of the same kind, `smo` of this project, finds
+  and proves it in less than a second.
 
-The reason is the scale. The entries of a kernel (gamma x z)^4 grow with the eighth
+The reason is the scale. The entries of a kernel (gamma x z)^4 increase with the eighth
 power of the feature: C = 100 at deviation 10 is the problem of C = 100 x 10^8 at
-deviation 1, an almost hard margin, of data that cannot be separated. The
-cure is to scale the feature and to choose C anew. `max_iter` ends the wait and not the
-error. A newer LIBSVM succeeds, says the issue. On these data it ends without success:
-LIBSVM 3.37 gives up after 10,000,000 iterations at deviation 10, with a warning. The
-value of the dual that it prints there, 30184, is above the optimum of 6336, which no
-value of the dual can be.
+deviation 1, an almost hard margin for data that cannot be separated. The solution is to
+scale the feature and to choose C again. `max_iter` limits the time, but the model is
+still wrong. According to the issue a newer LIBSVM succeeds. On these data LIBSVM 3.37
+fails: at deviation 10 it stops after 10,000,000 iterations with a warning. It prints a
+dual value of 30184 there, but no dual value can exceed the optimum of 6336.
 """
 
 import sys
@@ -53,9 +52,9 @@ def drawn(deviation: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def progress(deviation: float) -> list[float]:
-    """Return the model's objective over the proven optimum, by iteration limit.
+    """Return the model's objective over the proven optimum, for each iteration limit.
 
-    The limits grow until the model ends by itself.
+    The limits increase until the model terminates before its limit.
     """
     x, y = drawn(deviation)
     weight = np.where(y > 0, WEIGHT[1], WEIGHT[-1])

@@ -1,9 +1,9 @@
 """Samples of weight 0
 ===================
 
-scikit-learn's issue 16298 collects estimators in which a sample of weight 0 is not the
-same as a sample that was left out. For a convex problem the answer is proven: both
-problems have one optimum, and a model can be compared with it.
+scikit-learn's issue 16298 collects estimators that treat a sample of weight 0
+differently from an excluded sample. In a convex problem both have one optimum, which is
+proven, and models can be compared with it.
 
 Run it: ``python examples/questions/zero_weights.py``.
 """
@@ -26,8 +26,8 @@ weight[::3] = 0
 kept = weight > 0
 
 # %%
-# Here: two problems, their two intervals. They overlap, and both are as narrow as
-# requested. Rows of weight 0 have multipliers of 0.
+# The proven intervals of the two problems overlap, and are as narrow as requested. Rows
+# of weight 0 have multipliers of 0.
 weighted = solve(classification(X, y, sample_weight=weight), tol=1e-10)
 without = solve(classification(X[kept], y[kept]), tol=1e-10)
 print(f"weight 0: [{weighted.lower:.10f}, {weighted.upper:.10f}]")
@@ -36,9 +36,9 @@ assert isinstance(weighted.dual, np.ndarray)
 print("largest multiplier of a row of weight 0:", weighted.dual[~kept].max())
 
 # %%
-# scikit-learn: the largest difference of a weight of w between the two fits, of two
-# solvers behind four estimators. All of them remove such rows before they begin, so
-# that not even a rough tolerance makes a difference.
+# scikit-learn: the largest difference of an entry of w between the two fits, for four
+# estimators with two solvers. All of them remove such rows first, so that even a large
+# tolerance makes no difference.
 print(f"{'':28s}{'tol':>8s}{'largest difference of w':>28s}")
 for model in (
     SVC(kernel="linear"),
@@ -56,8 +56,8 @@ for model in (
         print(f"{type(model).__name__:28s}{tol:8.0e}{np.abs(one - other).max():28.1e}")
 
 # %%
-# One trap remains. The support vectors of an SVC are named by their rows, and with
-# weights of 0 these are rows of the samples that are left after the removal, not of X.
+# One trap remains: with weights of 0 the indices ``support_`` of an SVC refer to the
+# remaining samples, not to X.
 model = SVC(kernel="linear").fit(X, y, sample_weight=weight)
 print(
     "rows of support_ that have weight 0:",

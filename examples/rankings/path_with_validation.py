@@ -1,11 +1,11 @@
 """The path of a ranking, with validation
 ========================================
 
-Every solution from lambda = 1 / C = infinity down to 0.01, and the best of them all on
-other points. Between two breakpoints the multipliers and lambda f are straight lines
-over lambda, so that the order of the validation points, and thereby the score, is known
-everywhere and not on a grid only. Above the first breakpoint every multiplier is at its
-bound, and the order is always the same.
+All solutions from lambda = 1 / C = infinity down to 0.01, and the one with the best
+score on validation points. Between two breakpoints the multipliers and lambda f are
+affine in lambda, so that the order of the validation points, and their score, is known
+at every lambda, and not on a grid only. Above the first breakpoint all multipliers are
+at their bounds, and the order is constant.
 
 Run it: ``python examples/rankings/path_with_validation.py``. In a terminal:
 ``equimargin path FILE --validate 5 --plot path.svg``.
@@ -32,8 +32,8 @@ print(
 print(f"relative gap at most {path.gaps.max():.1e}")
 
 # %%
-# The best lambda, with the whole interval on which no other scores better. Its solution
-# proves how near to its optimum it is.
+# The lambda with the best score, and the whole interval of lambda with that score. The
+# solution there has a proven relative gap.
 chosen = best(path, X[held_out], y[held_out])
 low, high = chosen.interval
 print(
@@ -43,7 +43,7 @@ print(
 print(f"relative gap there: {path.at(chosen.lam).relative_gap:.1e}")
 
 # %%
-# The same choice by cross-validation, as an estimator of scikit-learn. ``penalty="l1"``
+# The choice by cross-validation, in an estimator for scikit-learn. ``penalty="l1"``
 # follows the path of the 1-norm problem, in which few points have a coefficient.
 for penalty in ("l2", "l1"):
     ranker = MarginRankerPathCV(

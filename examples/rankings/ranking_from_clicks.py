@@ -1,19 +1,19 @@
 """A ranking learned from clicks
 ================================
 
-From clicks to an order, in the three steps of a Ranking SVM: features of a query with a
-document, differences of the pairs that clicks give, and a support vector machine of
-these differences.
+A Ranking SVM learns from clicks in three steps: features of a query and a document,
+differences of the pairs that clicks prefer, and a support vector machine on these
+differences.
 
-Run it: ``python examples/rankings/ranking_from_clicks.py``. A query is described by two
-numbers, a document by four. What makes a document good depends on the query: the
-weights of its features are an affine function of the query's. The columns of both side
-by side cannot express that, because a column that all documents of a list share cancels
-in every pair; their products can.
+Run it: ``python examples/rankings/ranking_from_clicks.py``. A query has two features, a
+document four. The utility of a document depends on the query: the weights of its
+features are an affine function of the query's features. A linear function of both sets
+of columns cannot express this, because a column of the query, equal for all documents
+of a list, cancels in every pair. Products of the columns can.
 
-The third step, says the encyclopedia page on Ranking SVM, is done by "the regular SVM
-solver". It can be: scikit-learn's LinearSVC without an intercept, of the differences of
-the pairs, comes to the proven optimum of the ranking.
+The encyclopedia page on Ranking SVM says that the third step is done by "the regular
+SVM solver". It can be: scikit-learn's LinearSVC without an intercept, fitted to the
+differences, attains the proven optimum of the ranking.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ QUERY, LISTS, SHOWN = [0, 1], 60, 10
 
 
 def lists(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw documents (n, 6), how much each is wanted (n,), and the query of each row (n,)."""
+    """Draw documents (n, 6), their utilities (n,), and the query of each row (n,)."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(LISTS), SHOWN)
     queries, documents = rng.normal(size=(LISTS, 2))[qid], rng.normal(size=(len(qid), 4))
@@ -39,7 +39,7 @@ def lists(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def clicked(wanted: np.ndarray, qid: np.ndarray, rng: np.random.Generator) -> Preferences:
-    """Draw clicks on lists in random orders: on some of the three most wanted documents."""
+    """Draw clicks on lists in random order: on some of the three best documents."""
     told = []
     for query in np.unique(qid):
         shown = rng.permutation(np.flatnonzero(qid == query))
@@ -49,9 +49,9 @@ def clicked(wanted: np.ndarray, qid: np.ndarray, rng: np.random.Generator) -> Pr
 
 
 def main() -> dict[str, float]:
-    """Return Kendall's tau of new lists by features, and the excess of a regular SVM solver.
+    """Return Kendall's tau on new lists, and the excess of LinearSVC over the optimum.
 
-    Features are side by side, and with their products.
+    tau is that with the columns of query and document, and with their products, too.
     """
     X, wanted, qid = lists(0)
     new, right, of = lists(1)

@@ -1,19 +1,19 @@
 """LightGBM's recipe for rankings
 ================================
 
-LightGBM's recipe for rankings, with a MarginRanker in place of its LGBMRanker and
-next to it: sizes of groups, GroupKFold, and a search.
+A usual script for LightGBM's LGBMRanker (sizes of groups, GroupKFold, and a search)
+with a MarginRanker in its place, and a comparison of the two.
 
-Run it: ``python examples/rankings/ranking_like_lightgbm.py``. LightGBM's own lines need
-``pip install lightgbm``. LightGBM takes the sizes of the queries, whose rows follow
-each other; a MarginRanker takes the query of every row, which `np.repeat` makes of the
-sizes, and the rows may come in any order. Searches need scikit-learn's metadata
-routing, which hands every fold its queries.
+Run it: ``python examples/rankings/ranking_like_lightgbm.py``. The lines of LightGBM
+need ``pip install lightgbm``. LightGBM takes the sizes of the queries, whose rows must
+be contiguous; a MarginRanker takes the query of every row, as `np.repeat` makes it from
+the sizes, and rows in any order. Searches need scikit-learn's metadata routing, which
+passes the queries to every fold.
 
-Which of the two ranks better is a question of the data. Where the utility is a linear
-function with noise, a linear ranker has nothing to learn but that function; where it
-bends, trees follow it and a line cannot. The table has one of each, on the same folds,
-with both rankers at their defaults except the cost of MarginRanker.
+Which of the two ranks better depends on the data: a linear ranker suits a utility that
+is a linear function with noise, and trees suit a nonlinear one. The table has one
+utility of each kind, with equal folds, and both rankers at their defaults except the
+cost of MarginRanker.
 """
 
 from time import process_time
@@ -30,7 +30,7 @@ from equimargin.metrics import ndcg
 def grouped(queries: int = 40, bent: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw features, relevances 0 to 4, and the sizes of the queries.
 
-    The utility is linear or bent; the rows of a query follow each other.
+    The utility is linear or `bent` (nonlinear); the rows of a query are contiguous.
     """
     group = np.random.default_rng(0).integers(10, 30, queries)
     rows = int(group.sum())
@@ -53,9 +53,9 @@ def by_hand(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
 
 
 def by_lightgbm(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
-    """Return the score of LightGBM's lambdarank on one thread; ImportError without LightGBM.
+    """Return the score of LightGBM's lambdarank on one thread, by sizes of queries.
 
-    It takes sizes of queries.
+    ImportError is raised without LightGBM.
     """
     import lightgbm as lgb
 
@@ -70,7 +70,7 @@ def by_lightgbm(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
 
 
 def by_search(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GridSearchCV:
-    """Search the best cost and loss by NDCG@10 on the same folds."""
+    """Search the best cost and loss by NDCG@10, on the folds of `by_hand`."""
     with config_context(
         enable_metadata_routing=True
     ):  # or once for all: sklearn.set_config(enable_metadata_routing=True)
@@ -109,7 +109,7 @@ def beside() -> list[str]:
 
 
 def main() -> dict[str, float]:
-    """Return both scores of the recipe."""
+    """Return the scores of the loop over folds and of the search."""
     X, y, group = grouped()
     qid = np.repeat(np.arange(len(group)), group)
     search, loop = by_search(X, y, qid), by_hand(X, y, qid)

@@ -1,13 +1,11 @@
 """XGBoost's recipe for rankings
 ===============================
 
-XGBoost's recipe for rankings, with a MarginRanker in place of its XGBRanker: queries as
-`qid`, or as a column of a table.
+XGBoost's tutorial on learning to rank, with a MarginRanker in place of its XGBRanker.
 
-Run it: ``python examples/rankings/ranking_like_xgboost.py``. The recipe is that of
-XGBoost's tutorial on learning to rank: fit with `qid`, or, with pandas, put the queries
-into a column "qid" of a data frame, which then goes through scikit-learn's
-cross-validation as it is.
+Run it: ``python examples/rankings/ranking_like_xgboost.py``. As in the tutorial, `fit`
+takes the queries as `qid`, or as a column "qid" of a pandas data frame, which
+scikit-learn's cross-validation can split without further arguments.
 """
 
 import numpy as np
@@ -25,7 +23,7 @@ def ranked(queries: int = 40, documents: int = 25) -> tuple[np.ndarray, np.ndarr
 
 
 def main() -> dict[str, float]:
-    """Return the scores of all ways, which the recipe has one after another."""
+    """Return the scores of all fits, in the order of the tutorial."""
     X, y, qid = ranked()
     training = qid < 30
     ranker = MarginRanker(C=1e-3, loss="squared_hinge")  # xgb.XGBRanker(objective="rank:pairwise")

@@ -1,11 +1,11 @@
 """Third-party solvers next to the built-in ones
 ==============================================
 
-scikit-learn's SVC in two ways, LIBSVM, and twenty lines of gradient descent.
+scikit-learn's SVC at the right C and at another one, LIBSVM, and gradient descent.
 
-Run it: ``python examples/solvers/other_solvers.py``. What an estimator or a function
-returns, here coefficients or w alone, is completed by a bias and by multipliers
-where possible, and judged like all other answers. The SVC of another C is detected.
+Run it: ``python examples/solvers/other_solvers.py``. An estimator or a function returns
+coefficients or w only. A bias and multipliers are computed where possible, and the
+result is judged like that of any solver. The SVC at another C is detected.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from equimargin.formulations import MarginProblem, classification
 from equimargin.solvers import SOLVERS, Limits, Requirements, solver
 
 STEPS = 20_000
-"""Steps of the descent: its error falls as one over their number."""
+"""Steps of the descent; its error is proportional to 1 / STEPS."""
 
 
 @solver(
@@ -40,7 +40,7 @@ def descent(problem: MarginProblem, limits: Limits) -> np.ndarray:
 
 
 def main() -> None:
-    """Make two comparisons: with a bias and the estimators, without one and the descent."""
+    """Compare with a bias, estimators included, and without a bias, descent included."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = np.where(X @ [1.0, -0.7, 0.4] + 0.6 * rng.normal(size=60) > 0.3, 1.0, -1.0)

@@ -5,7 +5,8 @@ Dual coordinate ascent for the hinge without a bias, checked against its formula
 
     max  t'alpha - 1/2 alpha'Q alpha    s.t.  0 <= alpha_r <= c_r        Q = A K A'
 
-A step maximises over one multiplier: alpha_r + (t - Q alpha)_r / Q_rr, clipped.
+A step maximises over one multiplier: alpha_r + (t - Q alpha)_r / Q_rr, clipped to its
+bounds.
 Run it: ``python examples/solvers/own_solver.py``. A fault (try Q_rr / 2) is reported.
 """
 
@@ -17,7 +18,7 @@ from equimargin.solvers.progress import DualConvergenceMonitor, initial_multipli
 from equimargin.testing import check_solver
 
 SMALLEST_CURVATURE = 1e-300
-"""Replaces Q_rr = 0: a row without curvature moves to one of its bounds."""
+"""Value that replaces Q_rr = 0, so that the multiplier moves to one of its bounds."""
 
 
 @solver(

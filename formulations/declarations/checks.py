@@ -1,10 +1,9 @@
 """Checks of a family's data, such as `needing(X=matrix, y=classes(2), C=positive)`.
 
-A family takes its check as `family(..., check=...)`. A check raises ValueError, with a
-sentence, for data that the family does not have. `needing` makes a check from the names
-that data must have and a part for each: a function of a value, its name and all the
-data, which raises ValueError. User-defined parts can be combined with the parts of this
-module.
+A check is passed as `Family(..., check=...)`, and raises ValueError, with a sentence,
+for invalid data. `needing` makes a check from the names that data must have and one
+part for each name: a function of a value, its name and all the data, which raises
+ValueError. User-defined parts can be combined with the parts of this module.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ class DataCheck:
 
 @dataclass(frozen=True)
 class Optional:
-    """Part whose name may be missing from the data.
+    """Check of a value that the data may lack.
 
     Parameters
     ----------
@@ -274,8 +273,8 @@ def classes(k: int | None = None) -> Part:
     Parameters
     ----------
     k : int or None
-        Number of classes, which are 0, ..., k - 1; by default as many as there are, so
-        that each has a row.
+        Number of classes, which are 0, ..., k - 1; by default one more than the largest
+        class, and each must have a row.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class FormulaValue:
 
 
 def unchanged(value: Any, data: Any) -> Any:
-    """Return the value: the map of an objective on the family's scale.
+    """Return the value unchanged: the map of an objective on the family's scale.
 
     Parameters
     ----------
@@ -83,14 +83,13 @@ class Declaration:
     It is evaluated at values of the variables and parameters, by name.
     """
     value: Callable[[float, Mapping[str, Any]], float] = unchanged
-    """Map from a declared objective to the family's scale, at parameter values by name.
-    """
+    """Map from a declared objective, at parameter values by name, to the family's one."""
     id: str = ""
     """Id of its formulation; empty if it has none."""
     statement: str = ""
     """Equation as text and symbols, as its formulation states it; empty without one."""
     cost: Callable[[float], float] | None = None
-    """Map from the value of its one parameter to C; None for that of COSTS."""
+    """Map from the value of its only parameter to C; None for the map in COSTS."""
     reference: Mapping[str, Any] | None = None
     """Parameter values at the time of the declaration, by name; filled in if None."""
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
@@ -136,7 +135,7 @@ class Declaration:
     def problem(self) -> cp.Problem:
         """cvxpy problem of the present constraints.
 
-        It is one object while the constraints are unchanged, and so keeps cvxpy's
+        While the constraints are unchanged, it is one object, in which cvxpy caches its
         compilation.
         """
         constraints = list(self.constraints.values())
@@ -175,7 +174,7 @@ class Declaration:
             If the value of the cost parameter is no valid cost, or another parameter
             differs from its declared value.
         """
-        # Only the cost maps to another canonical problem; other changed values have none.
+        # Another cost gives a canonical problem; any other changed parameter does not.
         assert self.reference is not None
         changed = [
             name
@@ -187,10 +186,10 @@ class Declaration:
             return declared
         name = changed[0]
         if len(changed) > 1 or name not in COSTS or not isinstance(declared, CanonicalProblem):
+            others = [other for other in changed if other not in COSTS] or changed
             raise ValueError(
-                f"only the cost may change after a declaration, and the parameters changed are "
-                f"{', '.join(changed)}: "
-                "declare the changed problem anew"
+                f"only the cost may change after a declaration, not the parameters "
+                f"{', '.join(others)}; declare the changed problem anew"
             )
         if name == HARD_AT_0:
             condition, least = "a finite number, at least 0", 0.0

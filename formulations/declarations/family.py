@@ -42,26 +42,26 @@ class Family(Generic[P]):
     id : str
         Name, unique among the families.
     source : Source or None
-        Publication of the family; None for its own id.
+        Publication of the family; by default the id stands for it.
     problem : callable or None
         Constructor of a canonical problem, called with the data by name; a
-        `functools.partial` of one fixes arguments that define the family. None for
-        `ProgramProblem`, which has its data alone.
+        `functools.partial` of one fixes arguments that define the family. None for a
+        `ProgramProblem`, which consists of its data.
     data : hypothesis.strategies.SearchStrategy, callable or None
         Strategy of the arguments of its functions, or a function that makes one, so
         that hypothesis is imported only if data are generated: in tests, and from the
         command line.
     check : callable or None
-        Check that raises ValueError, with a sentence, for data that the family does not
-        have; it is called before a problem is made.
+        Check that raises ValueError, with a sentence, for invalid data; it is called
+        before a problem is made.
     load : callable or None
         Map from the name of a file to data, for the command line; None reads JSON and
         NPZ as a mapping of numbers and arrays by name, and any other file as a table,
         if `check` names the data (`needing`).
     reading : {'fractions', 'exact'}
-        Interpretation of the floats of the compiled problem: "fractions" takes one
-        within 4 ulp of a simple fraction for that fraction, so that 1 / (nu m) has its
-        exact value; "exact" takes every float as the dyadic number that it is.
+        Interpretation of the floats of the compiled problem. "fractions" replaces a
+        float within 4 ulp of a simple fraction by the fraction, so that 1 / (nu m) has
+        its exact value; "exact" leaves every float the dyadic number that it is.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Family(Generic[P]):
     def is_canonical(self) -> bool:
         """True if the problems have canonical points.
 
-        Every formulation then maps its variables to one.
+        Every formulation then maps its variables to a canonical point.
         """
         return self.problem is not None
 
@@ -203,7 +203,9 @@ class Family(Generic[P]):
             If the family takes other data.
         """
         if self.constructor is None:
-            raise ValueError(f"{self.id} has no canonical problems, and takes its data alone")
+            raise ValueError(
+                f"{self.id} has no canonical problems, and cannot take data of another problem"
+            )
         assert isinstance(problem, MarginProblem | OneNormProblem)
         _, given = read_arguments(problem)
         fixed = {"loss", "bias", "delta", *self.settings}
@@ -241,7 +243,7 @@ class Family(Generic[P]):
         printed: Callable[[Mapping[str, Any], Any], FormulaValue] | None = None,
         id: str = "",
     ) -> Callable[[F], F]:
-        """Register a function from data to a cvxpy problem; the family's first is its definition.
+        """Register a function from data to a cvxpy problem; the first defines the optimum.
 
         Parameters
         ----------
@@ -250,7 +252,8 @@ class Family(Generic[P]):
         *sources : Source
             Publications of the equation; by default that of the family.
         applies : callable or None
-            Map from data to the sentence why they cannot be declared so, or None.
+            Map from data to the reason why this formulation cannot declare them, or
+            None.
         id : str
             Id, if it does not begin with the family's.
         latex, carries, control, in_features, value, to_canonical, from_canonical,
@@ -284,8 +287,8 @@ class Family(Generic[P]):
             if FAMILIES.get(self.id) is not self:
                 if control:
                     raise ValueError(
-                        f"{id!r} is the first formulation of its family, and so its "
-                        f"definition, which cannot be a control"
+                        f"{id!r} is the first formulation of its family, which defines the "
+                        f"optimum and cannot be a negative control"
                     )
                 self._enter(stated.__module__)
             if id in REGISTRY:

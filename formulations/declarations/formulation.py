@@ -43,20 +43,20 @@ class Formulation:
     latex : str
         Equation in LaTeX.
     carries : {'function', 'multipliers', 'own'}
-        "function" if its variables are an f, "multipliers" if they are an alpha, "own"
-        if no other formulation has them.
+        "function" if its variables are f, "multipliers" if they are alpha, "own" if
+        they are neither.
     control : bool
         True for a misprint or a negative control, whose declared outcome is a
         disagreement; the family's verdict excludes it.
     applies : callable or None
-        Map from data to None or, if they cannot be declared so, to a sentence or
-        refusal.
+        Map from data to the reason why this formulation cannot declare them, as a
+        sentence or refusal, or None.
     in_features : bool
         True if it is in w alone, and needs no Gram matrix if the kernel has explicit
         features.
     value : callable
-        Map from a value of its objective, and data, to the family's scale; monotone in
-        the value.
+        Map from a value of its objective, and data, to the value of the family's
+        objective; monotone in the value.
     to_canonical : callable or None
         Map from values of its variables, and data, to the family's point: a canonical
         point, or values of the definition's variables by name.
@@ -101,7 +101,7 @@ class Formulation:
 
     @property
     def unknowns(self) -> str:
-        """Name that formulations in equal variables share."""
+        """Name of its kind of variables, equal for all formulations in them."""
         return self.id if self.carries == "own" else self.carries
 
     @property
@@ -110,7 +110,7 @@ class Formulation:
         return cleandoc(self.stated.__doc__ or "")
 
     def refusal(self, problem: AnyProblem) -> Refusal | None:
-        """Return the reason why this problem cannot be declared so, or None.
+        """Return the reason why this formulation cannot declare a problem, or None.
 
         Parameters
         ----------
@@ -194,10 +194,11 @@ class Formulation:
         return problem
 
     def program(self, data: Any) -> Program:
-        """Return the program in rational numbers at these data; every variable has columns.
+        """Return the program in rational numbers at these data, with columns by variable.
 
-        cvxpy compiles a variable with an attribute, such as nonneg=True, to another
-        one. A copy of the variable then keeps its columns.
+        cvxpy replaces a variable that has an attribute, such as nonneg=True. An equal
+        variable without attributes is then added, and its columns are those of the
+        name.
 
         Parameters
         ----------
@@ -294,9 +295,9 @@ class Formulation:
 
 
 class PrintedFormula:
-    """Published formula of a formulation, with separate variables.
+    """Published formula of a formulation, with variables of its own.
 
-    Its evaluation changes no declaration.
+    Its evaluation therefore changes no declaration.
     """
 
     def __init__(self, entry: Formulation, problem: AnyProblem) -> None:
@@ -328,7 +329,7 @@ class PrintedFormula:
         data, problem = self.stated
         if self.entry.printed is not None:
             return self.entry.printed(values, data)
-        # Threads share the variables.
+        # The lock: threads share the variables.
         with self._evaluating:
             _assign([*problem.variables(), *problem.parameters()], values)
             violations = map(_violation, problem.constraints)

@@ -1,6 +1,6 @@
-"""Problems known by their data alone, as those of families without canonical points.
+"""Problems of families without canonical points, which consist of their data.
 
-Their formulations are programs in rational numbers.
+Their formulations are compiled to programs in rational numbers.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from equimargin.formulations.programs.reading import READINGS
 SECONDS = 60.0
 """Seconds: time limit of the proof of one optimum.
 
-Half of them are for an interval, the rest for an exact optimum if that is infinite.
+Half of it is for an interval, the rest for an exact optimum if the interval is
+infinite.
 """
 LEAST_SECONDS = 1e-3
 """Seconds: minimum time limit of a proof, if no time is left."""
 
 
 class ProgramProblem(AnyProblem):
-    """Problem of a family without canonical points, at given data, which are copied.
+    """Problem of a family without canonical points, with a copy of the given data.
 
-    Its formulations are found in the registry by the family's id, so that it can be
-    sent to another process; there `module` is imported.
+    Its formulations are found in the registry by the family's id. It can therefore be
+    sent to another process, in which `module` is imported.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class ProgramProblem(AnyProblem):
 
     @property
     def formulations(self) -> dict[str, Formulation]:
-        """Formulations of the family by their ids, the definition first.
+        """Formulations of the family by their ids, in the order of their registration.
 
         Raises
         ------
@@ -104,7 +105,7 @@ class ProgramProblem(AnyProblem):
 
     @property
     def definition(self) -> Formulation:
-        """Formulation whose optimum is the family's."""
+        """First formulation of the family, which defines its optimum."""
         return next(iter(self.formulations.values()))
 
     def proven_within(self, seconds: float, total: float) -> Self:
@@ -181,9 +182,9 @@ class ProgramProblem(AnyProblem):
 
     @property
     def kind(self) -> Kind:
-        """Class of the definition's program.
+        """Class of the first formulation's program.
 
-        If it cannot be compiled, the class that fewest backends support.
+        If that cannot be compiled, the class that fewest backends support.
         """
         try:
             program = self.program(self.definition.id)

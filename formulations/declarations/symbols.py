@@ -1,10 +1,10 @@
 """Symbols of an equation, from which a formulation makes a cvxpy problem.
 
-A formulation is a function of data. That of a canonical problem takes its `Symbols`: X,
-K, A, y, c are arrays, and C is a cvxpy parameter. The function is called twice. To be
-solved, K is L L', and K v becomes L w with an additional variable w = L'v, because
-backends then reach more digits than with a singular or badly scaled K. As published, K
-is the Gram matrix itself, and no variable is added.
+A formulation of a canonical problem is a function of its `Symbols`: X, K, A, y, c are
+arrays, and C is a cvxpy parameter. The function is called twice. In the problem that
+backends solve, K is L L', and K v becomes L w with an additional variable w = L'v,
+because a singular or badly scaled K would cost accuracy. In the published formula, K is
+the Gram matrix itself, and no variable is added.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ COSTS: Mapping[str, Callable[[Any], Any]] = {
 HARD_AT_0 = "1/C"
 """Name of the one parameter that may be 0.
 
-It multiplies the squared multipliers of a dual, which at 0 is that of the hard margin.
+It multiplies the squared multipliers of a dual, and at 0 gives the hard margin's dual.
 All other parameters multiply slacks, multipliers or the norm, or bound multipliers: at
 0 the problem would be outside its family.
 """
@@ -168,7 +168,8 @@ class Symbols:
     def A(self) -> Any:
         """Sparse rows, shape (p, m).
 
-        A row is the label, or +1 at the preferred point and -1 at the other.
+        A row has the label at its point, or +1 at the preferred point and -1 at the
+        other.
         """
         return self.problem.rows.matrix
 
@@ -220,12 +221,12 @@ class Symbols:
 
     @property
     def slope(self) -> float:
-        """Second derivative of the loss on its parabola."""
+        """Second derivative of the loss where it is a parabola."""
         return self.margin_problem.phi.slope
 
     @property
     def width(self) -> float:
-        """Maximum slack -u with loss 0."""
+        """The delta >= 0 with loss 0 exactly for slacks u <= -delta."""
         return float(self.margin_problem.phi.width)
 
     def phi(self, u: Any) -> Any:
@@ -269,7 +270,7 @@ class Symbols:
 
     @property
     def margin_problem(self) -> MarginProblem:
-        """Problem of an equation with margins and a norm of w."""
+        """The problem, which must have margins and a norm of w."""
         if not isinstance(self.problem, MarginProblem):
             raise ValueError(
                 f"{self.problem.family} is a linear program: it has neither features X, nor a "
@@ -285,8 +286,8 @@ class Symbols:
         name : str
             Key of COSTS.
         of : callable or None
-            Map from C to the value of the parameter, its own inverse; None for that of
-            COSTS.
+            Map from C to the value of the parameter, its own inverse; None for the map
+            in COSTS.
 
         Returns
         -------
@@ -369,7 +370,7 @@ class Symbols:
         return unknown
 
     def point(self, w: Any, b: Any = 0.0, alpha: Any = None) -> Point:
-        """Return the canonical point of f = w.features.
+        """Return the canonical point of f(x) = w.z, with z the features of x.
 
         Parameters
         ----------
@@ -416,7 +417,7 @@ class KernelMatrix:
 
     @cached_property
     def _factor(self) -> Any:
-        """L of K = L L', or None if a linear program is given K.
+        """L of K = L L', or None if a linear program has no L smaller than K.
 
         Some backends fail with K, and L and L' have fewer entries.
         """
@@ -475,7 +476,7 @@ class KernelMatrix:
         )
 
     def _function_of(self, v: Any) -> Any:
-        """Return w = L'v, one variable per v; None without a factor."""
+        """Return the variable w = L'v, made once for each v; None without a factor."""
         if self._factor is not None and v.id not in self._unknowns:
             name = "w" if not self._unknowns else f"w{len(self._unknowns) + 1}"
             self._unknowns[v.id] = self.symbols.let(name, self._factor.T @ v)

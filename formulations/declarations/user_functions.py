@@ -19,7 +19,7 @@ class Quit(RuntimeError):
 
 @contextmanager
 def kept_from_quitting() -> Iterator[None]:
-    """Turn exceptions that end Python into `Quit`, an ordinary error, while entered.
+    """Turn exceptions that would end Python into `Quit`, an ordinary error, in a `with`.
 
     A user-defined function may raise SystemExit and KeyboardInterrupt itself. Ctrl-C is
     unaffected: the signal goes to the previous handler, and is remembered. Exceptions
@@ -74,7 +74,7 @@ def _is_of_a_handler(raised: BaseException) -> bool:
 
 
 def kept(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a user-defined function under `kept_from_quitting`.
+    """Wrap a user-defined function, so that it runs under `kept_from_quitting`.
 
     Parameters
     ----------

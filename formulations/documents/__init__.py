@@ -1,8 +1,9 @@
 """Published problems, one module per document, in the order of publication.
 
-T is `yu_kim`, P `zapien`, K `kuo`, W `encyclopedia` and `general_machine`; the
-thresholds of O are in `chu_shashua`, `ordered_thresholds` and `sum_of_margins`.
-`coupling` has the probabilities of several classes, `controls` the negative controls.
+Document T is in `yu_kim`, P in `zapien`, K in `kuo`, W in `encyclopedia` and
+`general_machine`; ordinal regression with thresholds, as in O, is in `chu_shashua`,
+`ordered_thresholds` and `sum_of_margins`. `coupling` has probabilities of several
+classes, and `controls` negative controls. `DOCUMENTS` has the titles by letter.
 """
 
 # Importing each module registers its formulations.

@@ -2,16 +2,17 @@
 
 A row (i, k) requires s_ik (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i
 is above k, and -1 otherwise. Every point has a row for every threshold; optimal
-thresholds are ordered without a constraint. The documents' b_k is minus the canonical
-one. X (m, d) features, a factor of K for a nonlinear kernel; y (m,) levels in
-{0, ..., L - 1}; A (p, m) has s_ik at point i, and S (p, L - 1) at threshold k; c (p,)
-weights of C. With two levels the problems are those of svm.soft, svm.l2 and svm.hard.
+thresholds are ordered without a constraint. The b_k of the documents is minus that of a
+canonical point. X (m, d) features, a factor of K for a nonlinear kernel; y (m,) levels
+in {0, ..., L - 1}; A (p, m) has s_ik at point i, and S (p, L - 1) at threshold k; c
+(p,) weights of C. With two levels the problems are those of svm.soft, svm.l2 and
+svm.hard.
 
 References
 ----------
 W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005).
 A. Shashua, A. Levin, Ranking with large margin principle: two approaches, NIPS 15
-(2003). O, section 1, has the thresholds as text and in a figure.
+(2003). R. Herbrich, T. Graepel, K. Obermayer (1999), section 1, thresholds in a figure.
 """
 
 # Equations in docstrings may have several lines.
@@ -51,36 +52,37 @@ WITH_THRESHOLDS: dict[str, Any] = {
     "to_canonical": lambda v, d: d.point(v["w"], -v["b"], v.multiplier("margin")),
     "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b), "xi": at.xi},
 }
-"""Maps of the variables w, b (T,) and xi."""
+"""Maps between the variables w, b (T,), xi and canonical points."""
 WITHOUT_SLACKS: dict[str, Any] = WITH_THRESHOLDS | {
     "from_canonical": lambda at, d: {"w": at.w, "b": -np.atleast_1d(at.b)}
 }
-"""Maps of the variables w and b (T,)."""
+"""Maps between the variables w, b (T,) and canonical points."""
 OF_COEFFICIENTS: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: Point(beta=v["beta"], b=d.bias(-v["b"])),
     "from_canonical": lambda at, d: {"beta": at.beta, "b": -np.atleast_1d(at.b)},
 }
-"""Maps of the variables beta and b (T,)."""
+"""Maps between the variables beta, b (T,) and canonical points."""
 CLASSIFICATION: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: d.point(v["w"], v["b"]),
     "from_canonical": lambda at, d: {"w": at.w, "b": at.b},
 }
-"""Maps of the variables w and b with F(x) = w.x + b."""
+"""Maps between the variables w, b of F(x) = w.x + b and canonical points."""
 OF_RANKING: dict[str, Any] = {
     "carries": "function",
     "to_canonical": lambda v, d: d.margin_problem.point_of_w(2 * v["w"]),
     "from_canonical": lambda at, d: {"w": at.w / 2},
 }
-"""Maps of the variable w of a hard ranking.
+"""Maps between the variable w of a hard ranking and canonical points.
 
-Its margins between levels are half as wide; the thresholds are the best ones.
+Levels are at least 1 apart in the ranking, and 2 in the ordinal regression, whose
+thresholds are then the best ones.
 """
 
 
 def more_levels(d: Symbols) -> str | None:
-    """Return the reason why more than two levels are no classification, or None.
+    """Return why a problem of more than two levels is no classification, else None.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def more_levels(d: Symbols) -> str | None:
 
 
 def differences(d: Symbols) -> Any:
-    """Return x_i - x_j of all points with y_i > y_j.
+    """Return x_i - x_j for all pairs of points with y_i > y_j.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ def differences(d: Symbols) -> Any:
 
 
 def neighbours(d: Symbols) -> Any:
-    """Return the rows of the thresholds next to the level of their point.
+    """Return the rows (i, k) whose threshold k is next to the level of point i.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def neighbours(d: Symbols) -> Any:
     return np.flatnonzero((k == y - 1) | (k == y))
 
 
-# Section 3, all thresholds
+# Chu and Keerthi, section 3: every point has a row for every threshold.
 
 
 @ord_implicit.formulation(

@@ -1,7 +1,7 @@
 """Negative controls: problems that resemble published ones and have other optima.
 
-Each is registered in the family that it resembles, as a control: the referee must find
-that it disagrees there. The counterexamples are in `links`.
+Each is registered as a control in the family that it resembles: the referee must find
+that it disagrees. Data at which the optima differ are in `links/counterexamples.py`.
 """
 
 # Equations in docstrings may have several lines.
@@ -48,7 +48,7 @@ Its Gram matrix is p x p.
 
 
 def reduced_pairs(problem: MarginProblem) -> Pairs:
-    """Return the reduced graph of relevances; the first point of a level is its maximum.
+    """Return the edges of P's reduced graph, which replace the pairs of a ranking.
 
     Parameters
     ----------

@@ -5,9 +5,9 @@ r_ij is the probability of i against j, with r_ij + r_ji = 1.
     coupling.wlw       min over p, 1'p = 1     sum over i < j of (r_ji p_i - r_ij p_j)^2
 
 The constraint p >= 0 is unnecessary: it holds at the optimum. The coupling of Hastie
-and Tibshirani, T's reference [13], and Platt's sigmoid have logarithms; the open
-protocol has no exact optima for those: `equimargin.solvers.probability` has them, and
-tests compare them with cvxpy.
+and Tibshirani, reference [13] of Yu and Kim, and Platt's sigmoid have logarithms, whose
+optima are not proven: `equimargin.solvers.probability` solves them, and tests compare
+its results with cvxpy.
 
 References
 ----------
@@ -67,7 +67,7 @@ def _drawn() -> Any:
 def of_every_two(r: ArrayLike) -> Array:
     """Return the probabilities of every two classes, clipped for coupling.
 
-    None is closer to 0 or 1 than 1e-7, and the diagonal is 0.
+    No probability is closer to 0 or 1 than 1e-7, and the diagonal is 0.
 
     Parameters
     ----------

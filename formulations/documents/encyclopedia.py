@@ -1,7 +1,7 @@
 """Document W: encyclopedia page on Ranking SVM.
 
-Its classifier has C F(sum_i xi_i^sigma); with F(u) = u, sigma = 1 is document T's soft
-margin. The page prints + b and 1 - xi^sigma; here b has document T's sign, and the
+Its classifier has C F(sum_i xi_i^sigma); F(u) = u and sigma = 1 give the soft margin of
+Yu and Kim. The page prints + b and 1 - xi^sigma; here b has Yu and Kim's sign, and the
 constraint is the right one, 1 - xi. X (m, d) features, a factor of K for a nonlinear
 kernel; y (m,) labels; c (m,) weights of C.
 """

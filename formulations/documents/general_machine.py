@@ -4,9 +4,9 @@
                     s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0
 
 C (sum xi^sigma)^tau is C |xi|_sigma^(sigma tau), which is convex if sigma >= 1 and
-sigma tau >= 1, also for a concave F. W prints the margin 1 - xi_i^sigma: then sigma
-does not matter, because t_i = xi_i^sigma replaces every xi_i, and for sigma = 0 no
-margin is left.
+sigma tau >= 1, also for a concave F. The page prints the margin 1 - xi_i^sigma. Then
+t_i = xi_i^sigma can replace every xi_i, so that sigma does not matter; for sigma = 0
+the margin is 0.
 
 For any increasing F the optimum is that of a soft margin with the loss xi^sigma at some
 other cost, C F'(s) for the optimal s = sum xi^sigma: it is on the regularisation path.
@@ -43,7 +43,7 @@ TITLE = "Cortes, Vapnik, Support-Vector Networks (1995)"
 POWERS = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (2.0, 0.5), (1.5, 1.0)]
 """Generated values of sigma and tau.
 
-They are the hinge, its square, the square of its sum, a concave F, and a power between.
+They give the hinge, its square, the squared sum, a concave F, and the power 1.5.
 """
 
 

@@ -279,7 +279,7 @@ def oneslack(d: Symbols) -> cp.Problem:
     )
 
 
-# Section 3, forms in coefficients: free beta of points, and of pairs
+# Section 3: the variables are free coefficients, beta of points or betahat of pairs.
 
 
 @rank_l1.formulation(

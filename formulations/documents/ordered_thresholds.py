@@ -5,8 +5,8 @@ or y_i, requires f(x_i) to be on its side of the threshold b_k by a margin of 1:
 (f(x_i) - b_k) >= 1 - xi_ik, where s_ik is 1 if the level y_i of x_i is above k, and -1
 otherwise. A (p, m) has s_ik at point i, S (p, L - 1) at threshold k, and c (p,) the
 cost of a row, C times the weight of its point. `ord.sum`, in `sum_of_margins`, has two
-thresholds between neighbouring levels. Families with all thresholds are margin
-problems, in `chu_shashua`.
+thresholds between neighbouring levels. Families in which every threshold constrains
+every point are in `chu_shashua`.
 
 Points may have weights, factors of C; points of weight 0 have no rows. With two levels
 the family is the classification svm.soft with the bias b = -b_0.
@@ -14,7 +14,8 @@ the family is the classification svm.soft with the bias b = -b_0.
 References
 ----------
 W. Chu, S. S. Keerthi, New approaches to support vector ordinal regression, ICML (2005),
-section 2. O, section 1, has the thresholds as text and in a figure.
+section 2. R. Herbrich, T. Graepel, K. Obermayer (1999), section 1, thresholds in a
+figure.
 """
 
 # Equations in docstrings may have several lines.
@@ -47,7 +48,7 @@ from equimargin.formulations.numeric.arguments import check_weights
 def drawn(**parameters: list[float]) -> Any:
     """Return a strategy of points of up to four levels.
 
-    Half of the data have weights, half a level without points.
+    About half of the data have weights, and about half may have a level without points.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ def make_threshold_rows(d: Data) -> ThresholdRows:
 
 
 def _more_levels(d: Data) -> str | None:
-    """Return why ordinal regression is no classification: it has more than two levels."""
+    """Return why a problem of more than two levels is no classification, else None."""
     levels = int(np.max(d["y"])) + 1
     return f"there are {levels} levels, and classification has two" if levels > 2 else None
 

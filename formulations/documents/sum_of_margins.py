@@ -3,19 +3,18 @@
 Between neighbouring levels k and k + 1 lies an interval [a_k, b_k], and the objective
 sums all widths.
 
-    published   min sum_k (a_k - b_k) + C sum xi               over |w| <= 1
-    definition  min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   over all w
+    unit_ball   min sum_k (a_k - b_k) + C sum xi               over |w| <= 1
+    primal      min 1/2 |w|^2 + sum_k (a_k - b_k) + C sum xi   over all w
 
-Only the length of w differs: scaled to |w| = t, a point of value v of the first has the
-value t v + t^2 / 2 in the second, which is minimal at t = -v. So an optimum v of the
-first is the optimum -v^2 / 2 of the second, and w is -v times as long. The second is a
-quadratic program, whose optimum is rational; it is the definition, and `unit_ball` is
-the published form.
+`unit_ball` is the published problem. A point of its value v, scaled to |w| = t, has the
+value t v + t^2 / 2 in `primal`, which is minimal at t = -v. So the optimum v of
+`unit_ball` gives the optimum -v^2 / 2 of `primal`, whose w is -v times as long.
+`primal` defines the family's optimum, as a quadratic program has a rational one.
 
 The optimum is finite if and only if C m_0 >= 1 and C m_{L-1} >= 1, where m_0 and
 m_{L-1} are the numbers of points of the outer levels, or their sums of weights:
-otherwise an endpoint goes to infinity. It is below 0 if and only if the hulls of the
-levels, reduced by C, are disjoint.
+otherwise an endpoint goes to infinity. It is below 0 if and only if the reduced convex
+hulls of the levels, with coefficients of at most C, are disjoint.
 
 References
 ----------
@@ -94,8 +93,8 @@ def _rows(d: Data) -> MarginRows:
 def unbounded(d: Data) -> str | None:
     """Return the reason why no optimum is finite at this C, or None.
 
-    For a smaller C an endpoint of the intervals goes to infinity; no ray of a cone
-    program shows this.
+    For a smaller C an endpoint of the intervals goes to infinity. Exact rays, which
+    would prove this, are computed only for programs without second-order cones.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def unbounded(d: Data) -> str | None:
 
 
 def _no_nu_svc(d: Data) -> str | None:
-    """Return the reason why the data are not those of nu_svc: more levels than two, or weights."""
+    """Return why the data are none of nu_svc: their levels or weights; None if they are."""
     levels = int(np.max(d["y"])) + 1
     return (
         f"there are {levels} levels, and nu_svc has two"

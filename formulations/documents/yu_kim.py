@@ -3,8 +3,8 @@
 X (m, d) features, a factor of K for a nonlinear kernel; K (m, m) Gram matrix; y (m,)
 labels or targets; A (p, m) one row for every i preferred to j, +1 at i and -1 at j; c
 (p,) weights of C. Hard rows, whose weight is infinite, have no slack, and their
-multipliers have no upper bound. The tutorial classifies by F(x) = w.x - b, so that its
-b is minus the canonical one, and predicts by F(x) = w.x + b.
+multipliers have no upper bound. The tutorial's classifiers are F(x) = w.x - b, so that
+b is minus that of a canonical point; its regression functions are F(x) = w.x + b.
 """
 
 # Equations in docstrings may have several lines.
@@ -213,11 +213,11 @@ def svm_soft_dual_as_printed(d: Symbols) -> cp.Problem:
     )
 
 
-# Section 3, regression: rows above the tube come first, then those below
+# Section 3, regression: the rows are those above the tube, then those below
 
 
 def _both_sides(v: DeclarationValues) -> Any:
-    """Return the multipliers of both sides as one alpha, (2m,); None where there are none."""
+    """Return the multipliers above and below the tube as one alpha, (2m,), or None."""
     above, below = v.multiplier("above"), v.multiplier("below")
     return None if above is None or below is None else np.concatenate([above, below])
 
@@ -571,8 +571,8 @@ def rank_l1_dual_as_printed(d: Symbols) -> cp.Problem:
 
 
 # Section 5, one-norm ranking: linear programs in coefficients of pairs, and in
-# coefficients of points. A misprint follows the right form, though printed before it,
-# because the first formulation of a family is its definition.
+# coefficients of points. The misprint (101) is declared after (102), because the first
+# formulation of a family defines its optimum.
 
 ONE_NORM_MULTIPLIERS: dict[str, Any] = {
     "carries": "multipliers",

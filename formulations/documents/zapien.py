@@ -1,9 +1,8 @@
 """Document P: Zapien et al., Model Selection for Ranking SVM Using Regularization Path.
 
 A, which is P in the document, has one row for every i preferred to j, +1 at i and -1 at
-j; c (p,) weights. The objectives are C times smaller than the family's, that of the
-path C^2 times, and the multipliers C times. The document says lambda for 1/C, and for
-1/(2C) in (5).
+j; c (p,) weights. Objectives and multipliers are C times smaller than the family's, and
+the objective of the path C^2 times. In the document lambda is 1/C, and 1/(2C) in (5).
 """
 
 # Equations in docstrings may have several lines.

@@ -1,4 +1,4 @@
-"""Published problems outside of the documents, each with a deliberately wrong formulation.
+"""Problems of further publications, each with a deliberately wrong formulation.
 
 huberised_hinge  soft margin with a differentiable hinge         Chapelle 2007;
                  Rosset and Zhu 2007

@@ -36,7 +36,7 @@ huberised_hinge = Family(
 
 
 def _parts(u: Any, d: Symbols) -> dict[str, Any]:
-    """Return the minimal z and v with z + v >= u + delta: z on the parabola, v on the line."""
+    """Return the z, v >= 0 with z + v = (u + delta)_+ and z at most 2 delta."""
     phi = d.margin_problem.phi
     z = np.clip(phi.shifted(u), 0.0, phi.top / phi.slope)
     return {"z": z, "v": np.maximum(phi.shifted(u) - z, 0.0)}

@@ -1,6 +1,6 @@
 """Lasso, and group lasso: a second-order cone program that zeroes whole groups of weights.
 
-Bounds on its optimum are proven.
+The optimum of the cone program is irrational in general, and bounds on it are proven.
 
 References
 ----------
@@ -53,7 +53,8 @@ group_lasso = Family(
 )
 """X (m, d), y (m,) targets, penalty > 0, and groups (d,).
 
-The groups are a number for each feature; without them the features form one group.
+`groups` has a number for each feature, equal within a group; by default all features
+form one group.
 """
 
 

@@ -1,6 +1,6 @@
 """Least-squares SVM: equations and squares instead of inequalities and hinges.
 
-It resembles the SVM with the squared hinge, but is none.
+It resembles the SVM with the squared hinge, but is another problem.
 
 References
 ----------

@@ -33,11 +33,11 @@ crammer_singer = Family(
     data=partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]),
     check=needing(X=kernel_points, y=classes(), C=positive),
 )
-"""X (m, d), y (m,) in {0, ..., k - 1}, each of which has a point, and C > 0."""
+"""X (m, d), y (m,) in {0, ..., k - 1} with a point of each class, and C > 0."""
 
 
 def _indicators(d: Data) -> np.ndarray:
-    """Return E (m, k), 1 where a point has the class and 0 elsewhere."""
+    """Return E (m, k) with E_ij = 1 if point i is of class j, else 0."""
     return np.asarray(np.eye(int(d["y"].max()) + 1)[d["y"].astype(int)])
 
 

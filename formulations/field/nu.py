@@ -10,7 +10,7 @@ nu in (0, 1] replaces a cost or the width of the tube.
 The relations hold if the optimal rho and eps are positive. nu-SVC has a finite optimum
 if and only if nu <= 2 min(m+, m-) / m: above that its dual has no feasible point. At
 rho = 0 its w is 0 and no C corresponds to it. The formulations `hinge` and `tube` have
-these optima over all rho and over all eps at once.
+rho and eps as variables, and so minimise v over all rho and over all eps.
 
 References
 ----------

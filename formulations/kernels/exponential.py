@@ -22,9 +22,9 @@ from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_
 class Exponential(Kernel):
     """k(x, z) = exp(-gamma |x - z|), with the norm itself, not its square.
 
-    It is published in document K, section 5. The square is summed from the differences
-    x - z, also for sparse features: the root of an expansion would lose half of its
-    digits where points are close.
+    It is used by Kuo, Lee and Lin (2014), section 5. |x - z|^2 is summed from
+    differences, also for sparse features: the root of |x|^2 - 2 x.z + |z|^2 would lose
+    half of its digits where points are close.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Exponential(Kernel):
         return np.ones(X.shape[0])
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound the rounding of |x - z| and of its exponential.
+        """Bound E v for the rounding of |x - z| and of its exponential.
 
         The relative error of the square is gamma_{d+4}, and underflow adds 2 d eta. Its
         root therefore has a relative error of gamma_{d+4} plus sqrt(2 d eta), and gamma

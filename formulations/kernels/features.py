@@ -26,8 +26,7 @@ from equimargin.formulations.numeric.rounding import (
 )
 
 ENTRIES_AT_A_TIME = 2**16
-"""Entries of X that are gathered at a time for Z' D Z: few enough to stay in the cache.
-"""
+"""Entries of X that are copied at a time for Z' D Z: few enough to stay in the cache."""
 ENTRIES_WITHOUT_BLAS = 50_000
 """Maximum entries of Z for which a compiled loop sums Z' D Z.
 
@@ -162,7 +161,7 @@ class Explicit:
     def _absolute(self) -> Iterator[tuple[slice, Any]]:
         """Yield |X| in parts, each with its rows.
 
-        A part stays in the cache, and all of |X| would take as much memory as X.
+        A part fits in the cache; all of |X| would take as much memory as X.
         """
         if self.sparse:
             yield slice(self.m), abs(self.X)
@@ -311,7 +310,7 @@ class Explicit:
     def _squared(self, index: Index, D: Array, single: bool) -> Array:
         """Return the matrix of `gram` for D > 0.
 
-        It is B' B with B = D^1/2 Z, which BLAS knows to be symmetric.
+        It is B' B with B = D^1/2 Z: BLAS computes one triangle of such a product.
         """
         unit = float(D[0]) if len(D) and not np.ptp(D) else None
         roots = np.sqrt(D) if unit is None else np.ones(len(D))
@@ -402,7 +401,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
     """Raise ValueError for a table whose columns are not those of the training points.
 
-    f would be evaluated at other points if a column or the order differed.
+    With another column or order, f would be evaluated at other points.
 
     Parameters
     ----------
@@ -414,7 +413,7 @@ def check_columns(X: Any, names: tuple[str, ...] | None) -> None:
     Raises
     ------
     ValueError
-        If a name differs; the message has its place.
+        If a name differs; the message states its column.
     """
     given = column_names(X)
     if given is None or names is None or given == names:
@@ -492,9 +491,9 @@ def explicit(kernel: Kernel, X: Features) -> Explicit | None:
 
 
 def _sum_error(gamma: float, size: Array, v: Array) -> Array:
-    """Return an upper bound of |fl(A v) - A v| <= gamma |A||v| + n eta.
+    """Return an upper bound of |fl(A v) - A v|, which is at most gamma |A||v| + n eta.
 
-    It holds for size >= |A||v| - n eta and n products of two nonzero numbers.
+    n is the number of nonzero entries of v; size must be at least |A||v| - n eta.
     """
     products = np.count_nonzero(v)
     return (
@@ -523,7 +522,7 @@ def _appended(X: Features, m: int) -> Features:
 def _unsigned(X: Features) -> tuple[Index, Index, Array]:
     """Return the arrays of a CSR matrix, with unsigned indices.
 
-    numba tests every signed index for counting from the end, which is slow.
+    numba tests whether a signed index is negative, which is slow.
     """
     return X.indptr.view(f"u{X.indptr.itemsize}"), X.indices.view(f"u{X.indices.itemsize}"), X.data
 

@@ -115,8 +115,8 @@ class Gram:
     def first_equal(self) -> NDArray[np.intp]:
         """Index of the first point equal to each point, shape (m,).
 
-        Points are compared by a hash of their bits, which is checked. A given matrix is
-        not examined.
+        Points are found by a hash of their bits, and then compared. The rows of a given
+        matrix are not compared.
         """
         if self.kernel.given:
             return np.arange(self.m)
@@ -223,8 +223,8 @@ class Gram:
         """Return K v and a bound on its error against the mathematical kernel.
 
         |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n
-        nonzero coefficients and k roundings of a product. A K that is not stored needs
-        the columns with nonzero v only. The bound is infinite where nothing is known.
+        nonzero coefficients and k roundings of a product. If K is not stored, only its
+        columns with nonzero v are computed. The bound is infinite where none is known.
 
         Parameters
         ----------
@@ -306,15 +306,15 @@ def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tu
     return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
 
 
-# An overflow proves nothing.
+# After an overflow the factorisation fails, and nothing is proved.
 @np.errstate(over="ignore", invalid="ignore")
 def proven_shift(K: Array) -> float | None:
     """Return the smallest shift on a grid for which K + shift I is proved semidefinite.
 
     The first shift is 0. The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 -
-    gamma_{n+1}) tr A, terminates only if A is positive semidefinite; underflow adds (n
+    gamma_{n+1}) tr A, succeeds only if A is positive semidefinite; underflow adds (n
     + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c. Rows of
-    zeros, of points at the origin, need neither a proof nor a shift.
+    zeros, which points at the origin have, need neither a proof nor a shift.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Kernels k(x, z) and bounds on the rounding of every entry of their Gram matrices.
 
-Each kernel states a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij for the given
-floats. A proof about K beta therefore holds for the mathematical kernel, and not only
-for the computed matrix. All values are computed in the precision of the features, which
+Each kernel has a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij at the floats x_i,
+x_j. A proof about K beta therefore holds for the mathematical kernel, and not only for
+the computed matrix. All values are computed in the precision of the features, which
 is float64, or the platform's extended precision if a bound needs it.
 """
 
@@ -26,9 +26,9 @@ from equimargin.formulations.numeric.rounding import (
 )
 
 LARGEST_EXPANDED_EXPONENT = 30.0
-"""Maximum gamma (|x|^2 + |z|^2), a pure number, for which |x - z|^2 is expanded.
+"""Maximum gamma (|x|^2 + |z|^2) for which |x - z|^2 is |x|^2 - 2 x.z + |z|^2.
 
-Above it the expansion loses digits of the exponent that the differences x - z preserve.
+Above it this expansion loses digits of the exponent, and differences x - z do not.
 """
 
 
@@ -82,7 +82,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Return an upper bound of E v, the rounding of the bound itself excluded.
+        """Return an upper bound of E v; only rounding of the bound itself is ignored.
 
         Parameters
         ----------
@@ -204,7 +204,8 @@ class Polynomial(Kernel):
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         # The error of the base is gamma_{d+3} times the base at |x| and |z|, plus
-        # (gamma d + 1) eta for underflow: u / 2 times a base that is not too small.
+        # (gamma d + 1) eta for underflow, which is u / 2 times the base if that is not
+        # too small.
         bound: Array = (
             self.degree * gamma_n(X.shape[1] + 8, find_unit(K)) * self.magnitude(X, Z, K, v)
             + 16 * SMALLEST * v.sum()
@@ -230,7 +231,7 @@ class Polynomial(Kernel):
         return base
 
     def _smallest_base(self, X: Features) -> float:
-        """Return the base above which underflow takes less than u / 2."""
+        """Return the base above which the relative error of underflow is below u / 2."""
         return float(2 * (self.gamma * X.shape[1] + 1) * (SMALLEST / UNIT))
 
 
@@ -238,8 +239,8 @@ class Polynomial(Kernel):
 class RBF(Kernel):
     """k(x, z) = exp(-gamma |x - z|^2).
 
-    The square is computed by expansion, which is one matrix product, or by differences
-    if the points are far from the origin.
+    |x - z|^2 is expanded to |x|^2 - 2 x.z + |z|^2, which is one matrix product, or is
+    computed from differences if the points are far from the origin.
 
     Parameters
     ----------
@@ -274,7 +275,7 @@ class RBF(Kernel):
         return np.ones(X.shape[0])
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound the rounding of |x - z|^2, by expansion or by differences, and of its exponential.
+        """Bound E v for the rounding of |x - z|^2 and of its exponential.
 
         By expansion the error of |x - z|^2 is gamma_{d+10} (|x| + |z|)^2 <= 2
         gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} times the
@@ -342,7 +343,7 @@ class RBF(Kernel):
 class Sigmoid(Kernel):
     """k(x, z) = tanh(gamma x.z + coef0).
 
-    It is not positive semidefinite in general, so that no optimum is claimed with it.
+    It is not positive semidefinite in general, so that no optimum is proven with it.
 
     Parameters
     ----------
@@ -584,7 +585,7 @@ def _dense(K: Any) -> Array:
 def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
     """Return |X| |Z|'v, (m,), for v >= 0 of shape (n,).
 
-    An added term covers underflow before the last product.
+    A term is added for underflow before the last product.
     """
     sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
     return sizes
@@ -645,7 +646,7 @@ def squared_norms(X: Features) -> Array:
     """
     if not is_sparse(X):
         return np.asarray(np.einsum("ij,ij->i", X, X))
-    # Entries of one place are summed before they are squared.
+    # Duplicate entries are summed before they are squared.
     X = canonical(X)
     squares = type(X)((X.data * X.data, X.indices, X.indptr), shape=X.shape)
     return np.asarray(squares @ np.ones(X.shape[1]), dtype=np.float64)

@@ -63,8 +63,8 @@ def kernel(name: str) -> Callable[[K], K]:
     Raises
     ------
     ValueError
-        If the name is taken or has other characters, or the class is another one, has
-        other fields or lacks methods.
+        If the name is taken or has other characters, or the class is no dataclass
+        derived from `Kernel` alone, has other fields or lacks methods.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
@@ -178,10 +178,10 @@ def named_kernel(
     weights : ndarray of shape (m,), or None
         Weights of the rows; None are ones.
     given : mapping of str to float or str
-        Parameters by name. A missing one has scikit-learn's default if it has the
-        kernel, else that of the class. gamma is a positive number, "scale", 1 / (d
-        var), or "auto", 1 / d; var is the variance of all entries of X with the weights
-        of their rows, and gamma is 1 if it is 0.
+        Parameters by name. A missing one has scikit-learn's default if scikit-learn has
+        the kernel, else the default of the class. gamma is a positive number, "scale"
+        for 1 / (d var), or "auto" for 1 / d; var is the variance of all entries of X,
+        with the weights of their rows, and gamma is 1 if var is 0.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def named_kernel(
     ------
     ValueError
         If the name is unknown, the kernel lacks a given parameter or needs a missing
-        one, or the parameters make no kernel.
+        one, or a value is invalid.
 
     References
     ----------

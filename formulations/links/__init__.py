@@ -1,4 +1,4 @@
-"""Relation graph of the published problems: equivalences, their maps and counterexamples."""
+"""Graph of relations between published problems: equivalences, maps, counterexamples."""
 
 from equimargin.formulations.links.kinds import (
     Equivalence,

@@ -74,7 +74,7 @@ def levels_out_of_order() -> MarginProblem:
 
 
 def level_targets(loss: Any) -> MarginProblem:
-    """Return the regression of the targets -2 and 2 at one point, at which no slope helps.
+    """Return the regression of the targets -2 and 2 at x = 0, where f is the bias alone.
 
     Parameters
     ----------
@@ -118,17 +118,17 @@ def alternating_ranking() -> MarginProblem:
 
 
 def one_class_differences() -> MarginProblem:
-    """Return the difference of ordered_pair(1, 0) as a point of class +1, with a bias."""
+    """Return the classification of the difference of ordered_pair(1, 0) as class +1."""
     return classification(np.array([[1.0]]), np.array([1.0]), 1.0)
 
 
 def sloped_targets() -> MarginProblem:
-    """Return the regression of the features -1 and 1 as their own targets, without a tube."""
+    """Return the regression of the targets -1 and 1 at x = -1 and 1, with epsilon = 0."""
     return regression(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), 1.0, 0.0)
 
 
 def moved_by_three() -> MarginProblem:
-    """Return the hard classification of -2 and -1 against 2, moved by 3."""
+    """Return the hard classification of 1 and 2 against 5: -2, -1 and 2 moved by 3."""
     return classification(np.array([[1.0], [2.0], [5.0]]), np.array([-1.0, -1.0, 1.0]), np.inf)
 
 

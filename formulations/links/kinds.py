@@ -1,8 +1,8 @@
 """Kinds of relation between two formulations: statement, sources and maps of points.
 
 A relation is data plus two maps of canonical points, and its statement is a complete
-sentence, as in a paper. Values are on the families' scales; `Declaration.value`
-converts a formulation's own objective to that scale.
+sentence, as in a paper. Values are those of the families' objectives;
+`Declaration.value` converts the objective of a formulation to them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.problem.point import CanonicalPoint
 
 PointMap = Callable[[Any, Any], CanonicalPoint]
-"""Map from a problem and a point of it to a point of the related problem."""
+"""Map from a problem and one of its points to a point of the related problem."""
 EVIDENCE = "numerical evidence only"
 """Status of a relation without a machine-checked theorem about the optima."""
 
@@ -69,9 +69,9 @@ class Link:
     conditions : str
         Conditions under which it holds.
     theorem : str
-        Machine-checked theorem about the two optima, file.name in proofs/rocq, without
-        sample weights; "" if there is no theorem and the evidence is numerical. Any
-        further part of the statement is tested, not proved.
+        Machine-checked theorem about the two optima, without sample weights, as
+        file.name in proofs/rocq; "" if there is no theorem and the evidence is
+        numerical. All else in the statement is tested, not proved.
     """
 
     kind: ClassVar[str]
@@ -84,7 +84,7 @@ class Link:
 
     @property
     def status(self) -> str:
-        """The theorem about its optima, or the statement that there is none."""
+        """Theorem about its optima, or `EVIDENCE` if there is none."""
         return f"optima proved: {self.theorem}" if self.theorem else EVIDENCE
 
 
@@ -125,7 +125,7 @@ class StrongEquivalence(Equivalence):
 
 @dataclass(frozen=True, kw_only=True)
 class Rescaling(Equivalence):
-    """One problem at two parameters, its objective multiplied: one optimum, two scales."""
+    """One problem at two parameter values, whose optima are multiples of each other."""
 
     kind = "rescaling"
 
@@ -153,9 +153,9 @@ class NotEquivalent(Link):
     counterexample : callable
         Function that returns a problem for `a` and one for `b`.
     values : tuple of float
-        Optima of `a` and `b` there, on the families' scales; -inf if a problem is
-        unbounded. For a misprinted formula of a solution, the value that it claims, and
-        inf if its b violates a hard margin.
+        Optima of `a` and `b` there, as values of the families' objectives; -inf if a
+        problem is unbounded. For a misprinted formula of a solution, the value that it
+        gives, or inf if its b violates a hard margin.
     """
 
     kind = "not equivalent"

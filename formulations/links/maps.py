@@ -58,7 +58,7 @@ def to_u(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
 
 
 def to_function(problem: MarginProblem, point: Point) -> Point:
-    """Return the point's f and b, or else f = A'alpha with the best b.
+    """Return the point's f and b; without f, return f = A'alpha with the best b.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def to_function(problem: MarginProblem, point: Point) -> Point:
 
 
 def to_multipliers(problem: MarginProblem, point: Point) -> Point:
-    """Return the point's multipliers, or else those recovered from f.
+    """Return the point's multipliers; without any, return those computed from f.
 
     Parameters
     ----------
@@ -99,17 +99,17 @@ def to_multipliers(problem: MarginProblem, point: Point) -> Point:
 def critical_cost(problem: MarginProblem, point: Point) -> float:
     """Return C* = min { max alpha_r / weight_r : alpha optimal for the hard dual }.
 
-    The soft margin at C is the hard one exactly for C >= C*.
+    The soft margin has the hard optimum exactly for C >= C*, which is the optimum of
 
         min C   s.t.   sum_r alpha_r A_r phi = w,  s'alpha = 0,  0 <= alpha_r <= C weight_r
-                       over the rows on the margin
+                       over the rows on the margin.
 
     Parameters
     ----------
     problem : MarginProblem
         Feasible hard problem.
     point : Point
-        Its optimum, accurate.
+        Accurate optimum of the problem.
 
     Returns
     -------
@@ -169,9 +169,9 @@ def given_multipliers(alpha: Array | None) -> Array:
 
 
 def levels_of_one_query(problem: MarginProblem) -> int:
-    """Return the number of levels of the only query, or 0.
+    """Return the number of relevance grades of a ranking of one query.
 
-    It is 0 for pairs without labels, for several queries and for weighted pairs.
+    It is 0 without pairs or labels, for several queries and for weighted pairs.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def levels_of_one_query(problem: MarginProblem) -> int:
     Returns
     -------
     int
-        Number of levels.
+        Number of grades.
     """
     rows = problem.rows
     if (
@@ -212,7 +212,7 @@ def as_classification(problem: MarginProblem) -> MarginProblem:
 
 
 def of_two_levels(problem: MarginProblem) -> MarginProblem:
-    """Return the classification of an ordinal regression with one threshold, and its weights.
+    """Return the weighted classification that equals an ordinal regression of two levels.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def pairs_of_levels(problem: MarginProblem) -> MarginProblem:
 
 
 def halved(problem: MarginProblem, point: Point, factor: float) -> Point:
-    """Return the function times a factor.
+    """Return f times a factor.
 
     Parameters
     ----------
@@ -289,9 +289,9 @@ def without_bias(problem: MarginProblem) -> MarginProblem:
 
 
 def into_intercept(problem: MarginProblem, point: Point) -> Point:
-    """Return (f, b) as one function of the kernel k + 1, with coefficients that sum to b.
+    """Return the function A'alpha of the kernel k + 1, which is f + b at an optimum.
 
-    They are the coefficients of f, moved along the optimum's alpha.
+    Its coefficients then sum to b. alpha is that of the point, or is computed from f.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def into_intercept(problem: MarginProblem, point: Point) -> Point:
 
 
 def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
-    """Return f of the kernel k, and b as the sum of the coefficients.
+    """Return the f of kernel k with equal coefficients, and b as their sum.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def out_of_intercept(problem: MarginProblem, point: Point) -> Point:
 
 
 def symmetrised(problem: MarginProblem) -> MarginProblem:
-    """Return the classification of both signs of every difference, at half the cost.
+    """Return the classification of phi_ij as class 1 and -phi_ij as class -1, at C / 2.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def symmetrised(problem: MarginProblem) -> MarginProblem:
 
 
 def adjacent(problem: MarginProblem) -> MarginProblem:
-    """Return the ranking by the pairs of neighbours in a strict total order.
+    """Return the ranking by the pairs of neighbours in the order of the labels.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def pairs_as_points(problem: OneNormProblem) -> OneNormProblem:
 
 
 def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
-    """Return the classification of both signs of every difference, at half the cost.
+    """Return the classification of phi_ij as class 1 and -phi_ij as class -1, at C / 2.
 
     It has the Gram matrix of the differences and a bias.
 
@@ -422,7 +422,7 @@ def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
 
 
 def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """Return x and u of the pairs, one half for each sign of a difference.
+    """Return half of x and of u of a pair for its difference, and half for the negative.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def shared_by_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoin
 
 
 def summed_over_signs(problem: OneNormProblem, point: OneNormPoint) -> OneNormPoint:
-    """Return x and u of the pairs, summed over both signs of a difference.
+    """Return x and u of the pairs, each summed over a difference and its negative.
 
     Parameters
     ----------

@@ -72,8 +72,7 @@ def _dual_programs(a: str, b: str, theorem: str, *sources: Source) -> Equivalenc
         statement="Linear-programming duality: the optima are equal; x are the multipliers of "
         "B'u <= 1, and u those of the margins.",
         sources=sources,
-        conditions="points that carry both sides, as a solved program's do: neither gives the "
-        "other",
+        conditions="points with x and u, as solved programs have: neither determines the other",
         forward=to_u,
         backward=to_x,
         theorem=theorem,
@@ -97,7 +96,7 @@ def _dual_pair(a: str, b: str, theorem: str, *sources: Source) -> Equivalence:
 def _same_function(
     a: str, b: str, statement: str, theorem: str, *sources: Source
 ) -> StrongEquivalence:
-    """Return the relation of two forms of one function."""
+    """Return the relation of two formulations whose variables give one f."""
     spanned = b.endswith("beta")
     return StrongEquivalence(
         a=a,

@@ -35,7 +35,7 @@ class Path:
         Returns
         -------
         Problem
-            Problem of the last one.
+            Problem of the last formulation.
         """
         return self._walk(problem)[-1]
 
@@ -52,7 +52,7 @@ class Path:
         Returns
         -------
         float
-            Optimum of the last one.
+            Optimum of the last formulation.
         """
         for (link, _), start in zip(self.steps, self._walk(problem), strict=False):
             value = link.value(value, start)
@@ -90,7 +90,7 @@ class Path:
 
 
 def path(a: str, b: str) -> Path:
-    """Return the shortest path of equivalences from formulation `a` to formulation `b`.
+    """Return the shortest sequence of equivalences from formulation `a` to `b`.
 
     Parameters
     ----------

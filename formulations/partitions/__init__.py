@@ -1,1 +1,1 @@
-"""Linear margin problems on partitioned rows: sums and the bounds they prove."""
+"""Linear margin problems on partitioned rows: sums, and the bounds that they prove."""

@@ -1,6 +1,6 @@
-"""Partition of a classification, whose rows are its points.
+"""Partition of a classification: a row is a point.
 
-u_i = 1 - y_i (w.x_i + b) and z_i = y_i (x_i, 1).
+Its slack is u_i = 1 - y_i (w.x_i + b), and its features z_i = y_i (x_i, 1).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class LabelledPartition(Partition):
         return [_integer_gram(self.X, rows[:k], whole.integer_scale())]
 
     def _before(self, loss: SmoothLoss) -> Array:
-        """Return a of the loss, (n,), or (1,) if it is equal for all rows."""
+        """Return the a of `SmoothLoss`, (n,), or (1,) if all rows have one a."""
         if not loss.centres:
             return np.array([loss.start])
         key = b"".join(v.tobytes() + np.float64(slope).tobytes() for v, slope in loss.centres)
@@ -78,9 +78,9 @@ class LabelledPartition(Partition):
         return self.kept("centre", key, lambda: self._centred(loss, key, *last))
 
     def _centred(self, loss: SmoothLoss, key: bytes, known: bytes, before: Array) -> Array:
-        """Return a at the last centre.
+        """Return a after its updates at all centres.
 
-        It is computed from the cached a of an earlier centre, or else from the first a.
+        They begin with the cached a of an earlier centre, or else with the initial a.
         """
         size = len(key) // len(loss.centres)
         start = len(known) // size if key.startswith(known) else 0
@@ -103,7 +103,7 @@ def _fold(
     beta: Array,
     sums: Array,
 ) -> None:
-    """Compute y_i a_i in beta, and the two sums of a_i and of the loss in `sums`."""
+    """Compute y_i a_i in beta, and coarse and fine sums of a_i and the loss in `sums`."""
     sums[:] = 0.0
     for i in range(f.size):
         u = 1.0 - y[i] * f[i]
@@ -121,7 +121,7 @@ def _fold(
 def _curved(
     f: Array, y: Array, before: Array, slope: float, top: float, rows: NDArray[np.int32]
 ) -> int:
-    """List the rows on the curved piece of the loss in `rows`; return their number."""
+    """Write the rows on the curved piece of the loss into `rows`; return their number."""
     k = 0
     for i in range(f.size):
         a = before[i if before.size > 1 else 0] + slope * (1.0 - y[i] * f[i])
@@ -131,12 +131,12 @@ def _curved(
 
 
 def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
-    """Return the two sums of B'B, (2, q, q), B the rows times the scale (q,), rounded.
+    """Return high and low parts of B'B, (2, q, q), for B = rint(X[rows] diag(scale)).
 
-    Every block is exact, and so is the sum of the blocks.
+    The product of every block of rows is exact, and so is the sum of the blocks.
     """
     q = len(scale)
-    # One block serves all: new memory for each block would double the cost.
+    # All blocks use the memory of one: new memory for each would double the cost.
     H, B = (
         np.zeros((2, q, q)),
         np.empty((BLOCK_ROWS, q)),
@@ -152,9 +152,9 @@ def _integer_gram(X: Array, rows: NDArray[np.int32], scale: Array) -> Array:
 
 @jit
 def _gather(X: Array, rows: NDArray[np.int32], scale: Array, block: Array) -> None:
-    """Compute the rows times the scale, rounded, in the block (k, q).
+    """Write rint(X[rows] diag(scale)) into the block (k, q).
 
-    With q one more than the columns, the last entry is a constant of 1.
+    If q is one more than the columns of X, the last feature is 1.
     """
     d = X.shape[1]
     for t in range(rows.size):

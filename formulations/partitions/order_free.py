@@ -3,10 +3,11 @@
     x = a + b + rest
     a a multiple of 2^e1,  b a multiple of 2^e2,  |rest| <= 2^(e2 - 1)
 
-The two powers come from a bound of the terms and from their number alone. They are so
-large that float64 adds multiples of 2^e1 without rounding, and multiples of 2^e2 too. A
-plain sum of the a and one of the b are then exact, in any order. Such a sum is a pair
-of float64 numbers, and its error is at most the number of terms times 2^(e2 - 1).
+The two powers depend on the number of terms x and a bound of them only. They are so
+large that float64 adds multiples of 2^e1 without rounding, and multiples of 2^e2 too.
+The sum of all a and the sum of all b are then exact, in any order. This pair of float64
+numbers is the sum of the x, with an error of at most the number of terms times 2^(e2 -
+1).
 
 References
 ----------
@@ -33,7 +34,7 @@ SMALLEST_BOUND = 1e-200
 HALVING = 2.0**30
 """Unit of the upper half of an integer below 2^53.
 
-The halves of millions of integers add exactly.
+Upper halves of millions of integers are added exactly, and lower halves, too.
 """
 
 
@@ -43,8 +44,8 @@ class SummationGrid(NamedTuple):
     Parameters
     ----------
     coarse, fine : ndarray
-        (x + coarse) - coarse is x rounded to a multiple of 2^e1, and fine does so for
-        2^e2.
+        (x + coarse) - coarse is x rounded to a multiple of 2^e1, and (x + fine) - fine
+        to a multiple of 2^e2.
     lost : ndarray
         Maximum error of a sum.
     """
@@ -90,9 +91,9 @@ def cut_in_two(x: Any, coarse: Any, fine: Any) -> tuple[Any, Any]:
 
 @jit
 def folded_rows(X: Array, beta: Array, cut: SummationGrid) -> Array:
-    """Return the two sums of beta_i x_i, each product rounded once.
+    """Return coarse and fine sums of beta_i x_i, each product rounded once.
 
-    With q one more than the columns of X, the last entry is for a constant of 1.
+    If q is one more than the columns of X, the last entry is for a feature of 1.
 
     Parameters
     ----------
@@ -133,8 +134,8 @@ def products_by_row(X: Array, v: Array, out: Array) -> Array:
     """Compute X v in `out`, and return `out`.
 
     If v has one entry more than X has columns, that entry is added. Every row is summed
-    from left to right. Four rows are summed at a time, because a sum in a fixed order
-    waits for each of its additions.
+    from left to right, four rows at a time: each addition of one row depends on the one
+    before, and additions of different rows run in parallel.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def products_by_row(X: Array, v: Array, out: Array) -> Array:
 def split_integers(integers: Array) -> tuple[Array, Array]:
     """Split integers below 2^53 into multiples of 2^30 and the rest.
 
-    float64 adds eight million of either exactly.
+    float64 adds eight million of the multiples, or of the rests, exactly.
 
     Parameters
     ----------

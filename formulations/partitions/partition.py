@@ -1,11 +1,11 @@
 """Immutable partition of the points, which computes the sums over its rows.
 
-The result of a method depends on its rows and its arguments only. What is cached
-between two calls, decision values and their order, only saves time. The cache is
-dropped when a partition is copied or sent, and computed again if it is missing. A
-partition that is lost can therefore be read again in the middle of a run. The memory of
-the computations is reused, too: in pages that are new to a process `look` takes a tenth
-longer.
+The result of a method depends on the rows and the arguments only. Decision values and
+their order are cached between calls to save time. The cache is dropped when a partition
+is copied or sent to another process, and is computed again. A partition that is lost
+in the middle of a run can therefore be replaced by a new one with the same rows. The
+memory of the computations is reused, too: in newly allocated memory `look` takes a
+tenth longer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equimargin.formulations.partitions.whole import GlobalStats, PartitionStats
 Kept = TypeVar("Kept")
 
 LARGEST_NUMBER = 1e100
-"""Maximum size of a feature: products of larger ones and their sums could overflow."""
+"""Maximum |x_ij|: products of larger features and their sums could overflow."""
 
 
 class Partition(ABC):
@@ -47,12 +47,12 @@ class Partition(ABC):
     Raises
     ------
     ValueError
-        If the shape is another one, or an entry is no finite number.
+        If a shape is wrong, or an entry is no finite number.
 
     Attributes
     ----------
     top : ndarray of shape (q,)
-        Maximum size of every column, 1 for the constant.
+        Maximum |x_ij| of every column, 1 for the constant.
     """
 
     def __init__(self, number: int, X: Any, y: Any, bias: bool) -> None:
@@ -77,7 +77,7 @@ class Partition(ABC):
 
     @abstractmethod
     def look(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        """Return sum a_r and sum loss(u_r), and sum a_r z_r, at v with a_r = phi'(u_r).
+        """Return the sums of a_r = phi'(u_r), of loss(u_r), and of a_r z_r at v.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Partition(ABC):
 
     @abstractmethod
     def hessian(self, whole: GlobalStats, v: Array, loss: SmoothLoss) -> list[Array]:
-        """Return sum z_r z_r' over the rows on the curved piece of phi, z in integers.
+        """Return the sum of z_r z_r', rounded to integers, over rows where phi is curved.
 
         Parameters
         ----------
@@ -110,11 +110,11 @@ class Partition(ABC):
         Returns
         -------
         list of ndarray
-            Array (2, q, q): coarse and fine sums of each entry.
+            Array (2, q, q): multiples of 2^30 and rests, which sum to each entry.
         """
 
     def answer(self, question: str, *arguments: Any) -> Any:
-        """Call a method by name, one call at a time from all threads.
+        """Call a method by name; calls from several threads run one after another.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Partition(ABC):
             return getattr(self, question)(*arguments)
 
     def _forget(self) -> None:
-        """Start with an empty cache, which only saves time."""
+        """Make an empty cache, and an unlocked lock."""
         self._kept: dict[str, tuple[bytes, Any]] = {}
         self.memory = Workspace()
         self._asked = Lock()
@@ -168,7 +168,7 @@ class Partition(ABC):
     def kept(self, name: str, key: bytes, make: Callable[[], Kept]) -> Kept:
         """Return the cached value if its key matches; otherwise compute and cache it.
 
-        The value may be computed in the memory of the last one.
+        A new value may be computed in the memory of the one that it replaces.
 
         Parameters
         ----------
@@ -188,12 +188,12 @@ class Partition(ABC):
 
 
 def _check(X: Array, y: Array) -> None:
-    """Check that points and labels fit, and that labels are finite.
+    """Check that X has rows and columns, and y a finite label for each row.
 
     Raises
     ------
     ValueError
-        If they do not fit or are not finite.
+        If they have not.
     """
     if X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(f"X must have rows and columns; its shape is {X.shape}")
@@ -207,7 +207,7 @@ def _check(X: Array, y: Array) -> None:
 
 
 def _largest(X: Array) -> Array:
-    """Return the maximum size of every column, (d,).
+    """Return the maximum |x_ij| of every column, (d,).
 
     Raises
     ------

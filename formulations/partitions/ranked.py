@@ -6,10 +6,10 @@ The pairs are those of points of a query with different relevance.
     sum_ij u_ij = sum_t (tau deg_t / 2 - z_t bal_t)
     sum_ij u_ij^2 = tau sum_ij u_ij - sum_t z_t pull_t
 
-The sums go over the pairs within a threshold tau, z are decision values, and degree,
-balance and pull are integers (`pair_sweeps.py`). The unit in which z and tau are
-integers comes from the whole, not from the partition. A term of a point therefore does
-not depend on the place of its query or the order of its points.
+The sums go over the pairs with u_ij > 0, z are decision values, and the degree,
+balance and pull of a point are integers (`pair_sweeps.py`). The unit in which z and tau
+are integers depends on all partitions. The terms of a point are therefore the same in
+any partition and any order of points.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from equimargin.formulations.rows.pair_sweeps import (
 )
 
 BELOW_ONE = 1 - 2.0**-50
-"""Factor that keeps a rounded number of units below its exact value."""
+"""Factor by which a rounded number of units stays below its exact value."""
 
 
 class RankedPartition(Partition):
@@ -123,9 +123,9 @@ class SortedQueries:
     order : ndarray of int of shape (n,)
         Points.
     points : SortedPoints
-        Their decision values in units.
+        Their decision values, in multiples of `unit`.
     unit : float
-        Unit of the values.
+        Unit of the decision values, a power of two.
     memory : Workspace
         Workspace of all arrays.
     """
@@ -143,11 +143,11 @@ class SortedQueries:
         Parameters
         ----------
         pairs : CountedPairs
-            Pairs.
+            Pairs, with the points of each query.
         f : ndarray of shape (m,)
             Decision values.
         unit : float
-            Unit of the values.
+            Unit of the decision values, a power of two.
         memory : Workspace
             Workspace of all arrays.
         """
@@ -166,9 +166,9 @@ class SortedQueries:
         return int(1.0 / self.unit)
 
     def thresholds(self, loss: SmoothLoss) -> tuple[int, int]:
-        """Return the margins, in units, at which phi' becomes 0 and reaches its top.
+        """Return the margins z_i - z_j, in units, at which phi' becomes 0 and `top`.
 
-        The latter is rounded so that no multiplier exceeds the top.
+        The second is rounded so that no multiplier exceeds `top`.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class SortedQueries:
         )
 
     def within(self, tau: int) -> ThresholdSums:
-        """Return the sums over the pairs within a threshold.
+        """Return the sums over the pairs with a margin z_i - z_j below a threshold.
 
         Parameters
         ----------
@@ -215,12 +215,13 @@ def _fold(
     beta: Array,
     sums: Array,
 ) -> None:
-    """Compute every point's share of A'a in beta, and the sums of a and of the loss.
+    """Compute A'a in beta, and add up coarse and fine sums of a and of the loss.
 
     Parameters
     ----------
     within, thresholds : tuple of ThresholdSums
-        Sums and values of the high, the low and the own threshold.
+        Sums below, and values of, three thresholds: the margins at which phi' becomes 0
+        and `top`, and 1, the threshold of the problem's own loss.
     scale : ndarray of shape (2,)
         Slope and unit.
     """
@@ -244,11 +245,11 @@ def _fold(
 
 @jit
 def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H: Array) -> None:
-    """Add the two sums of A'S + S'A = 2 Z' L Z to H (2, d, d).
+    """Add high and low parts of A'S + S'A = 2 Z' L Z to H (2, d, d).
 
-    Z is X times the scale, rounded, and L the graph's Laplacian. S_t = deg_t z_t - 2
-    sum of z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are integers,
-    and exact.
+    A is Z = rint(X diag(scale)), and L the graph's Laplacian. Row t of S is deg_t Z_t -
+    2 sum of Z_j over the pairs (t, j), as in `laplacian_gram`. All numbers are
+    integers, and exact.
     """
     z, level, starts, levels = (
         graph.points.z,
@@ -272,8 +273,7 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
             x = X[order[t]]
             for e in range(d):
                 integers[t - a, e] = np.rint(x[e] * scale[e])
-        # T holds the sums of z by level over z_t - high < z_p <= z_t - low (decision
-        # values).
+        # T has the sums by level of Z_p over the p with z_t - high < z_p <= z_t - low.
         p = taken = b - 1
         for t in range(b - 1, a - 1, -1):
             while p >= a and z[p] > z[t] - high:
@@ -302,7 +302,7 @@ def _integer_laplacian(X: Array, order: Index, scale: Array, graph: PairGraph, H
 
 @jit
 def _add_halves(B: Array, H: Array) -> None:
-    """Add integers B (d, d) and their transpose to the two sums H (2, d, d)."""
+    """Add integers B (d, d) and their transpose to the high and low parts H (2, d, d)."""
     push = 1.5 * 2.0**52 * 2.0**30
     for i in range(B.shape[0]):
         for j in range(B.shape[1]):

@@ -5,8 +5,8 @@
     squared hinge    a = 0, slope 2, top inf
     smoothed hinge   a = 1/2 (Huber's function) or an earlier multiplier over C, top 1
 
-The earlier multipliers are not sent. They are a function of the points at which they
-were computed, from which a partition recomputes them if it has lost them:
+The earlier multipliers are not sent. They depend on the points v_k at which they were
+computed, the centres, from which a partition recomputes them if they are not cached:
 
     a <- min((a + slope_k u(v_k))_+, 1)   for every centre (v_k, slope_k), from a = 1/2
 """
@@ -32,7 +32,7 @@ class SmoothLoss:
     top : float
         Maximum of phi'; inf for the squared hinge.
     centres : tuple of (v_k, slope_k)
-        Points and slopes at which a was recomputed.
+        Points and slopes at which a was updated.
     """
 
     slope: float
@@ -42,7 +42,7 @@ class SmoothLoss:
 
     @property
     def width(self) -> float:
-        """The u > 0 with phi'(-u) = 0 at the initial a."""
+        """Minimal u >= 0 with phi'(-u) = 0 at the initial a."""
         return self.start / self.slope
 
     @property

@@ -1,14 +1,14 @@
-"""Bounds proven by the sums over all partitions at a point, rounding included.
+"""Bounds proven by the sums over all partitions at a point (w, b), rounding included.
 
     U(w, b) = 1/2 |w|^2 + C sum loss(u_r)
     L(a) = C sum a_r - 1/2 |pull_w|^2 - C sum a_r^2 / 4 - |pull_b| B
     pull = C sum a_r z_r
 
-The quadratic dual term, sum a_r^2 / 4, occurs for a squared hinge only, where it is the
-loss itself, as a_r = 2 (u_r)_+. With a free bias some optimum has |b| <= B = 1 + sqrt(2
-U) max |x_i|: as a function of b the loss is minimal between its first and its last
-breakpoint, b = y_i - w.x_i, and 1/2 |w|^2 <= U. The dual of the problem with that
-constraint, which changes no optimum, is L, so that multipliers need not be balanced.
+U is the primal objective and L the dual one. The quadratic term, sum a_r^2 / 4, occurs
+for a squared hinge only, where it is the loss, as a_r = 2 (u_r)_+. With a free bias
+some optimum has |b| <= B = 1 + sqrt(2 U) max |x_i|: as a function of b the loss is
+minimal between its first and last breakpoints b = y_i - w.x_i, and 1/2 |w|^2 <= U. L is
+the dual of the problem with |b| <= B, so that pull_b need not be 0.
 
 A computed u_r has an error of at most e. From (u + e)_+ <= (u)_+ + e follow the bounds
 of the loss at the exact u.
@@ -34,9 +34,9 @@ from equimargin.formulations.partitions.smooth_loss import SmoothLoss
 from equimargin.formulations.partitions.whole import GlobalStats
 
 ROUNDINGS_OF_A_TERM = 64
-"""Roundings of a row's term before it is on the grid, in units of its maximum size.
+"""Maximum roundings of a row's term before it is on the grid, relative to its bound.
 
-Fewer than 30 can be counted.
+Counted in the code they are fewer than 30.
 """
 
 

@@ -1,4 +1,4 @@
-"""Statistics of all partitions, on which the grids of their sums depend.
+"""Statistics of all partitions, from which the grids of their sums are computed.
 
 They are maxima and exact sums over all partitions. The problem is
 
@@ -26,7 +26,7 @@ OUTWARD = 1 + 1e-10
 THRESHOLD_ROOM = 8.0
 """Maximum threshold of the margin of a pair.
 
-The unit of decision values is chosen so that sums of integers up to it do not overflow.
+The unit of decision values is so large that sums of such integers do not overflow.
 """
 
 
@@ -42,7 +42,7 @@ class PartitionStats(NamedTuple):
     top : ndarray of shape (q,)
         Maximum |z_ij| of every column.
     queries : ndarray of shape (k,)
-        Names of its queries, none for a classification.
+        Identifiers of its queries; empty for a classification.
     """
 
     points: int
@@ -94,7 +94,7 @@ class GlobalStats:
         return self.C * self.rows
 
     def reach(self, v: Array) -> float:
-        """Return a bound of |f(x) + b| over all points.
+        """Return an upper bound of |f(x) + b| over all points.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class GlobalStats:
         return float(self.top @ np.abs(v)) * OUTWARD
 
     def value_error(self, v: Array) -> float:
-        """Return a bound of the rounding error of f(x) + b, summed in any order.
+        """Return a bound of the rounding error of a computed f(x) + b, in any order.
 
         Parameters
         ----------
@@ -170,12 +170,12 @@ class GlobalStats:
         widest = self.widest(v, loss)
         max_derivative = min(loss.slope * widest, loss.top)
         numbers = 4 * self.largest * np.array([loss.slope * widest, widest * widest])
-        # Terms of points in no pair are 0.
+        # A pair has two points, and the terms of points in no pair are 0.
         terms = min(self.points, (1 + self.ranks) * self.rows)
         return grid(numbers, terms), grid(self.top * max_derivative * self.largest, terms)
 
     def integer_bits(self) -> int:
-        """Return the bits of a feature in a Hessian of integers.
+        """Return the bits to which features are rounded for the Hessian.
 
         All sums over a block of rows are then exact.
         """
@@ -199,7 +199,7 @@ BLOCK_PAIR_ROWS = 256
 They are few enough to stay in the cache.
 """
 DIGITS_OF_A_SUM = 52
-"""Size of the largest sum of integers in a block, in bits."""
+"""Maximum bits of a sum of integers over a block."""
 
 
 def merge_stats(

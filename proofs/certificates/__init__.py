@@ -1,1 +1,1 @@
-"""Certificates of a problem, a program and a path, as portable files."""
+"""Certificates of the optimum of a problem, a program or a path, as portable files."""

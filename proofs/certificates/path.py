@@ -1,13 +1,15 @@
 """Certificate of a path: points and inequalities that prove a gap over a lambda range.
 
-There are finitely many points, and an inequality for each two neighbours,
+There are finitely many points, and an inequality for every two neighbours,
 
-    lambda^2 (U - L)  <=  (1 - x) u + x v + x (1 - x) c,    u and v proven at two points.
+    e  <=  (1 - x) u + x v + x (1 - x) c        e = lambda^2 (U - L) - gap lambda^2 L,
+
+with u and v the values of e at the two points, and x from 0 at one to 1 at the other.
 
 The document is JSON, schema equimargin-certificate/3, described in `certificate.md`;
 `checker.py` checks it without this package. Its points are breakpoints of a path that
-was followed in floating point, no more of them than the claimed gap needs, with
-multipliers on a grid. All that it claims is computed with the checker's own functions.
+was followed in floating point, as few as the claimed gap allows, with multipliers
+rounded to a grid. All claimed numbers are computed with the checker's own functions.
 """
 
 from __future__ import annotations
@@ -31,25 +33,25 @@ from equimargin.proofs.certificates.writing import document
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
 GAP = 1e-3
-"""Claimed gap by default: a thousandth of the optimum."""
+"""Default of the claimed gap: a thousandth of the optimum."""
 SHARE = 0.9
-"""Share of the claimed gap for a segment chosen in floating point.
+"""Share of the claimed gap that segments chosen in floating point may use.
 
-The rest is for the grid and for rounding.
+The rest covers the rounding of multipliers to the grid, and float64 rounding.
 """
 BITS_BELOW_THE_GAP = 12
-"""Initial bits of the grid below the claimed gap, relative to the largest weight.
+"""Bits by which the first grid of the multipliers is finer than the claimed gap.
 
-The grid is that of the multipliers.
+Both are relative to the largest weight.
 """
 MORE_BITS = 10
 """Bits by which the grid is refined if the gap is not proved."""
 MOST_BITS = 52
-"""Bits of the finest grid, those of a double."""
+"""Bits of the finest grid: as many as a double has after its leading bit."""
 
 
 class Stop(NamedTuple):
-    """Lambda of the path, with its multipliers alpha, (p,), and lambda times its bias."""
+    """Point of the path: lambda, lambda alpha of shape (p,), and lambda times the bias."""
 
     lam: float
     alpha: Array
@@ -57,7 +59,7 @@ class Stop(NamedTuple):
 
 
 class GridStop(NamedTuple):
-    """Stop in the certificate: multipliers in steps of the grid, and the checker's values."""
+    """Point of the path on the grid: alpha in steps of the grid, and the checker's values."""
 
     steps: Array
     knot: checker.Knot
@@ -83,15 +85,15 @@ def path_certificate(
     Returns
     -------
     dict
-        Certificate. It proves the gap also if the path in floating point is wrong by
-        less; the larger the gap, the fewer its points.
+        Certificate. The path may have floating-point errors smaller than the gap; the
+        larger the gap, the fewer the points.
 
     Raises
     ------
     ValueError
-        If the path has no breakpoint or is that of a one-norm problem, does not reach
-        the range, or does not prove the gap; if no certificate states the problem; or
-        if the checker rejects the number of points.
+        If the path has no breakpoint above 0, is that of a one-norm problem, does not
+        reach the range, or does not prove the gap; if certificates cannot state the
+        problem; or if the checker would reject the points as too many.
     """
     along = _Along.of(path, low, high)
     gap = positive(gap, "gap")
@@ -116,18 +118,18 @@ def path_certificate(
 
 @dataclass(frozen=True, eq=False)
 class _Along:
-    """Candidate lambdas of a path, decreasing: ends of the range, breakpoints between.
+    """Candidate points of a path, by decreasing lambda: range ends, breakpoints between.
 
     Parameters
     ----------
     lambdas, numbers : list of length N
-        Each lambda, and the number of its breakpoint, None at an end.
+        Each lambda, and the index of its breakpoint; None at an end of the range.
     ends : dict[float, Stop]
-        Stops at the ends, by their lambda.
+        Points at the ends of the range, by their lambda.
     gains : ndarray of shape (N,)
-        t'alpha.
+        t'alpha of each candidate.
     pulls : ndarray of shape (N, m)
-        A'alpha.
+        A'alpha of each candidate.
     lowest : dict[int, float]
         Cache of `lower`.
     """
@@ -142,7 +144,7 @@ class _Along:
 
     @classmethod
     def of(cls, path: RegularizationPath, low: float | None, high: float | None) -> _Along:
-        """Return the range of a path; raise a ValueError if there is none."""
+        """Return the candidates in a range; raise a ValueError if the range is not valid."""
         if not isinstance(path, RegularizationPath):
             raise ValueError("the path of a one-norm problem has no certificate")
         inside = path.lambdas[path.lambdas >= SMALLEST_LAMBDA]
@@ -166,7 +168,7 @@ class _Along:
             path.problem.rows,
             np.flatnonzero((path.lambdas < high) & (path.lambdas > low)),
         )
-        # Several events may be at one lambda.
+        # Several breakpoints may have one lambda: the last of them is used.
         between = between[np.append(np.diff(path.lambdas[between]) < 0, True)[: len(between)]]
         ends = {lam: cls._end(path, lam) for lam in (high, low)}
         first, *last = [(rows.t @ end.alpha, rows.rdot(end.alpha)) for end in ends.values()]
@@ -179,7 +181,7 @@ class _Along:
 
     @staticmethod
     def _end(path: RegularizationPath, lam: float) -> Stop:
-        """Return the path at any lambda."""
+        """Return the point of the path at any lambda."""
         point = path.at(lam)
         assert point.dual is not None
         return Stop(lam, np.asarray(point.dual) * lam, (point.bias or 0.0) * lam)
@@ -193,7 +195,7 @@ class _Along:
         )
 
     def lower(self, k: int) -> float:
-        """Return lambda^2 L at the k-th lambda."""
+        """Return lambda^2 L at the k-th candidate."""
         if k not in self.lowest:
             self.lowest[k] = (
                 self.lambdas[k] * float(self.gains[k]) - self.path.problem.norm2(self.pulls[k]) / 2
@@ -201,9 +203,9 @@ class _Along:
         return self.lowest[k]
 
     def near(self, i: int, j: int, gap: float) -> bool:
-        """Return True if a segment between two lambdas keeps a share of the gap, in float64.
+        """Return True if in float64 the gap from candidate i to j is within its SHARE.
 
-        No point is between them.
+        The certificate then needs no point between them.
         """
         product = (self.lambdas[i] - self.lambdas[j]) * float(self.gains[i] - self.gains[j])
         curvature = (1 + gap) * product - (1 + gap / 2) * self.path.problem.norm2(
@@ -214,9 +216,9 @@ class _Along:
         return rest <= 0 or rest * rest <= 4 * first * second
 
     def chosen(self, gap: float) -> list[int]:
-        """Return few lambdas, each as far from its predecessor as the gap allows.
+        """Return the indices of few candidates, each as far from the last as the gap allows.
 
-        They include the first and the last one.
+        The first and the last candidate are among them.
         """
         last, chosen, step = len(self.lambdas) - 1, [0], 1
         while (i := chosen[-1]) < last:
@@ -234,7 +236,7 @@ class _Along:
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Stops of a path on a grid of `bits` bits below the largest weight."""
+    """Points of a path with multipliers on a grid, `bits` bits finer than the largest weight."""
 
     along: _Along
     judge: checker.Problem
@@ -247,13 +249,13 @@ class _Grid:
 
     @cached_property
     def exponent(self) -> int:
-        """Exponent of the grid, whose steps are two to this power."""
+        """Exponent e of the grid, whose steps are 2^e."""
         return math.frexp(float(self.problem.costs.max(initial=1.0)))[1] - self.bits
 
     def proved(self, chosen: list[int], gap: Fraction) -> tuple[list[dict[str, Any]], int] | None:
-        """Return the points at the chosen stops and at further ones, and their denominator.
+        """Return the listed points and their denominator; None if they do not prove the gap.
 
-        None if they do not prove the gap.
+        Candidates are added between chosen ones where the gap is not proved.
         """
         kept, rest = chosen[:1], chosen[1:]
         if checker.excess(self.at(kept[0], len(chosen)).knot, gap) > 0:
@@ -268,14 +270,14 @@ class _Grid:
         return list(self.points(kept)), 2 ** max(0, -self.exponent)
 
     def joined(self, i: int, j: int, count: int, gap: Fraction) -> bool:
-        """Return True if the gap is proved from one stop to the other, and at the other."""
+        """Return True if the gap is proved from candidate i to j, and at j."""
         before, after = self.at(i, count).knot, self.at(j, count).knot
         first, second = checker.excess(before, gap), checker.excess(after, gap)
         rest = checker.curvature(self.judge.space, before, after, gap) + first + second
         return second <= 0 and (rest <= 0 or rest**2 <= 4 * first * second)
 
     def at(self, k: int, count: int) -> GridStop:
-        """Return the k-th stop on the grid, one of `count`."""
+        """Return the k-th candidate on the grid; the certificate has `count` points."""
         if k not in self.known:
             lam, alpha, bias = self.along[k]
             steps = self.steps(alpha)
@@ -307,7 +309,7 @@ class _Grid:
         return round_to_dyadic_grid(rounded, box, self.problem.bias_signs)
 
     def points(self, kept: list[int]) -> Iterator[dict[str, Any]]:
-        """Yield the stops as listed in a certificate, by their changes from the previous one."""
+        """Yield the points as a certificate lists them, each by its changes from the last."""
         before, times = np.zeros(self.problem.p), 2 ** max(0, self.exponent)
         for k in kept:
             lam, _, bias = self.along[k]

@@ -2,11 +2,12 @@
 
     L(alpha) <= optimum <= U(f, b)
 
-Both sides are rationals, rounded outwards to doubles (mode "proven"), or equal (mode
-"exact"). The document is JSON, schema equimargin-certificate/1, described in
-`certificate.md`; `checker.py` checks it without this package. The points of an answer
-are made exactly feasible first. Their bounds are computed with the checker's own
-functions, so that no certificate claims a bound that the checker rejects.
+Both bounds are rationals: rounded outwards to doubles (mode "proven"), or exact and
+equal (mode "exact"). The document is JSON, schema equimargin-certificate/1, described
+in `certificate.md`; `checker.py` checks it without this package. The primal and the
+dual point of an answer, which is a solution or an exact optimum, are made exactly
+feasible first. Their bounds are computed with the checker's own functions, so that no
+certificate claims a bound that the checker rejects.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ from equimargin.solvers.solution import Solution
 MOST_ROWS = 1_000_000
 """Rows or pairs of the largest problem that is certified.
 
-A larger certificate would take longer to check than its problem to solve.
+Of a larger one, checking the certificate would take longer than solving the problem.
 """
 MOST_FEATURE_VALUES = 2_000_000
 """Entries of the largest X that is certified: a certificate contains all of them."""
 MOVES_INSIDE = (0.0, 2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30, 2.0**-20)
-"""Shares of its margin by which a point is perturbed to the interior of its hard rows.
+"""Shares by which a point is moved into the interior of the hard rows, or scaled up.
 
-Each is tried in turn, until the point satisfies the rows exactly.
+They are tried in turn, until the point satisfies the rows exactly.
 """
 
 
@@ -70,8 +71,8 @@ def certificate(answer: Solution | ExactOptimum, mode: Mode | None = None) -> di
     answer : Solution or ExactOptimum
         Result of `solve`, or of `exact_optimum`.
     mode : Mode, optional
-        "exact" needs the latter, or a solution with the exact ray of an infeasible
-        problem; by default the strongest mode that the answer proves.
+        "exact" needs a result of `exact_optimum`, or a solution with the exact ray of an
+        infeasible problem; by default the strongest mode that the answer proves.
 
     Raises
     ------
@@ -109,15 +110,15 @@ def certificate_at(problem: Problem, point: CanonicalPoint) -> dict[str, Any]:
     problem : Problem
         MarginProblem or OneNormProblem.
     point : CanonicalPoint
-        f, b and alpha, each if available; without f that of alpha is used, without
-        alpha the multipliers recovered from f. For a OneNormProblem x and u, each or
-        None.
+        f, b and alpha, each if available. Without f, that of alpha is used; without
+        alpha, the multipliers recovered from f. For a OneNormProblem: x and u, either
+        of them possibly None.
 
     Raises
     ------
     ValueError
-        If the kernel is not positive semidefinite, the problem too large to be written,
-        or the point proves nothing.
+        If the kernel is not positive semidefinite, the problem is too large for a
+        certificate, or the point proves no bound.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -164,9 +165,9 @@ def certificate_of_ray(
     Raises
     ------
     ValueError
-        If the problem is too large to be written, or its kernel has no certificates; if
-        the ray has another form, names rows that are not hard, or does not make the
-        rows cancel.
+        If the problem is too large for a certificate, or certificates do not state its
+        kernel; if the ray has another form, names rows that are not hard, or does not
+        make the rows cancel.
     """
     stated = state(problem)
     judge = checker.read_problem(stated)
@@ -177,8 +178,8 @@ def certificate_of_ray(
 
 
 def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any]:
-    """Return the weights of a ray, as multipliers of numbered rows."""
-    # A ray names a row by its points, the certificate by its number.
+    """Return the weights of a ray as multipliers, by the indices of the rows."""
+    # A ray names a row by its points, the certificate by its index.
     rows, hard = problem.rows, np.flatnonzero(np.isinf(problem.costs))
     points = [rows.preferred[hard], rows.other[hard]] if isinstance(rows, Pairs) else [hard]
     number = dict(zip(map(tuple, np.column_stack(points).tolist()), hard.tolist(), strict=True))
@@ -210,7 +211,7 @@ def _combination_of_ray(problem: MarginProblem, ray: FarkasRay) -> dict[str, Any
 
 
 def _both_sides(problem: MarginProblem, point: Point) -> Point:
-    """Return the point, with f from its multipliers or multipliers from its f if one lacks."""
+    """Return the point with both parts: a missing f from alpha, or a missing alpha from f."""
     if not point.has_function and point.alpha is not None:
         return replace(point, beta=problem.rows.rdot(np.asarray(point.alpha)))
     return (
@@ -221,16 +222,16 @@ def _both_sides(problem: MarginProblem, point: Point) -> Point:
 
 
 def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, Any]:
-    """Return the certificate of all answers to a problem.
+    """Return one certificate from all answers to a problem.
 
-    It has an exact ray if one of them has found it, or the bounds of their best points.
+    It contains an exact ray if an answer has one, otherwise the best points of all answers.
 
     Parameters
     ----------
     problem : Problem
         Problem to certify.
     family : FamilyVerdict
-        Verdict on the family.
+        Verdict on the family, with its answers.
 
     Raises
     ------
@@ -244,9 +245,9 @@ def certificate_of_family(problem: Problem, family: FamilyVerdict) -> dict[str, 
 
 
 def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
-    """Return the function of the least upper bound, and multipliers of the greatest lower one.
+    """Return f of the smallest upper bound, and multipliers of the greatest lower bound.
 
-    All answers except controls are compared.
+    All answers except those of negative controls are compared.
 
     Parameters
     ----------
@@ -296,7 +297,7 @@ def _check_schema(problem: Problem) -> None:
 def state(problem: Problem) -> dict[str, Any]:
     """Return the problem as a certificate states it.
 
-    Every number is a double, written in decimals that restore it exactly.
+    Every number is a double, written in decimals that determine it.
 
     Parameters
     ----------
@@ -307,7 +308,7 @@ def state(problem: Problem) -> dict[str, Any]:
     ------
     ValueError
         If the kernel is not positive semidefinite or has no name in the schema, or the
-        problem is too large to be written.
+        problem is too large for a certificate.
     """
     _check_schema(problem)
     # An intercept is the constant of the kernel in the schema.
@@ -393,9 +394,9 @@ def _document(
 def _first(
     candidates: Iterator[Any], proves: Callable[[Any], Fraction | float], nothing: float
 ) -> tuple[Any, Fraction | float, str]:
-    """Return the first point that satisfies its constraints exactly, and its bound.
+    """Return the first candidate that satisfies its constraints exactly, its bound, and "".
 
-    If none does, return the reason why the last one does not.
+    If none does, return None, `nothing`, and the reason why the last one does not.
     """
     reason = ""
     for candidate in candidates:
@@ -409,14 +410,14 @@ def _first(
 def _prices(
     judge: checker.Problem, problem: OneNormProblem, point: OneNormPoint
 ) -> Iterator[dict[str, Any]]:
-    """Yield multipliers of a linear program on a grid, close to those of the point."""
+    """Yield dual feasible multipliers of a one-norm problem on a grid, close to the point's."""
     if point.u is not None:
         u = np.asarray(point.u, dtype=np.float64)
         yield _affordable_prices(judge, _combination(problem.feasible(u)))
 
 
 def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str, Any]]:
-    """Yield x >= 0 on a grid, close to that of the point, and the bias if there is one."""
+    """Yield x >= 0 on a grid, close to the point's, and the bias if there is one."""
     if point.x is not None:
         x = np.clip(np.nan_to_num(np.asarray(point.x), nan=0.0, posinf=0.0, neginf=0.0), 0.0, None)
         x = round_to_dyadic_grid(x, np.full(len(x), np.inf), np.zeros(len(x)))
@@ -426,7 +427,7 @@ def _unknowns(problem: OneNormProblem, point: OneNormPoint) -> Iterator[dict[str
 
 
 def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
-    """Yield multipliers on a grid, close to those of the point."""
+    """Yield feasible multipliers on a grid, close to the point's."""
     if point.alpha is None:
         return
     box = problem.exact_box
@@ -441,7 +442,7 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
 
 
 def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str, Any]:
-    """Return multipliers of a linear program over a denominator that gives B'u <= 1 exactly."""
+    """Return multipliers over a denominator so large that B'u <= 1 holds exactly."""
     u = checker.read_combination(dual, len(judge.rows.target))
     pull = checker.transposed_product(judge.rows, u, len(judge.space.rows))
     prices, scale = checker.prices(judge, checker.function_of_points(judge.space, pull, u.unit))
@@ -455,7 +456,7 @@ def _affordable_prices(judge: checker.Problem, dual: dict[str, Any]) -> dict[str
 
 
 def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]:
-    """Yield functions close to that of the point, each further inside the hard rows."""
+    """Yield functions close to the point's f, each further inside the hard rows."""
     if not point.has_function:
         return
     v = coefficients(problem, point)
@@ -485,7 +486,7 @@ def _functions(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any]]
 def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
     """Return a function and its bias as in a certificate.
 
-    It is the function that intervals evaluate, coefficients of equal points added up.
+    Coefficients of equal points are added up, as in the computation of intervals.
     """
     if problem.explicit is None:
         return {"beta": problem.gram.merged(v).tolist(), "b": float(b)}
@@ -493,7 +494,7 @@ def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
 
 
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
-    """Return nonzero numbers of rows, or of points, as integers over one denominator."""
+    """Return the nonzero entries of x, with their indices, as integers over one denominator."""
     kept = [r for r, v in enumerate(x) if v]
     ratios = [
         (x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept
@@ -523,9 +524,9 @@ def _number(v: float) -> float | str:
 
 
 def _outward(v: Fraction | float, way: int) -> float | str:
-    """Return the nearest double that is not inside the interval.
+    """Return the nearest double below (`way` -1) or above (1) a bound, or equal to it.
 
-    It is the rational itself if that is outside the float64 range.
+    A bound outside the float64 range is returned as a rational.
     """
     if isinstance(v, float):
         return "inf" if v > 0 else "-inf"

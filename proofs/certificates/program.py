@@ -1,8 +1,9 @@
 """Portable certificates of any convex program, in rational numbers.
 
-They have its standard form, and the points that prove its optimum. The document is
-JSON, schema equimargin-certificate/2, described in `certificate.md`; `checker.py`
-checks it without this package. It is returned only after the checker has accepted it.
+A certificate has the standard form of the program, and points that prove bounds of the
+optimum. The document is JSON, schema equimargin-certificate/2, described in
+`certificate.md`; `checker.py` checks it without this package. A certificate is returned
+only after the checker has accepted it.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ def program_certificate(
     Parameters
     ----------
     program : Program
-        Solved program, in standard form: a certificate states the minimisation of its
-        objective, and its rational numbers unchanged. It says neither if the problem
-        was stated as a maximisation nor how floats were interpreted.
+        Solved program, in standard form. The certificate states the minimisation with
+        unchanged rational numbers. It says neither if the problem was declared as a
+        maximisation nor how floats were interpreted.
     answer : Optimum or Infeasible or Unbounded or Enclosure
-        Result of `program_optimum`, or of `enclosure`; the latter may have added a box
-        to the program, and then the program with the box is certified.
+        Result of `program_optimum`, or of `enclosure`. If `enclosure` has added a box to
+        the program, the program with the box is certified.
 
     Raises
     ------
     ValueError
         If the enclosure is of another program, the answer proves nothing, or the
-        checker rejects the certificate, as for a singular P of many variables and a
-        high rank; the message has its reason.
+        checker rejects the certificate, for example for a singular P of many variables
+        and a high rank; the message has the reason.
     """
     exact, lower, upper, primal, dual = _sides(answer)
     stated = state(_enclosed(program, answer) if isinstance(answer, Enclosure) else program)
@@ -68,23 +69,24 @@ def program_certificate(
 
 
 def certificate_of_definition(problem: AnyProblem) -> dict[str, Any]:
-    """Return the certificate of a problem's definition, as a minimised program.
+    """Return the certificate of the first formulation of a problem's family.
 
-    The definition is the first formulation of its family.
+    The formulation is certified as a minimisation.
 
     Parameters
     ----------
     problem : AnyProblem
-        Problem of a user-defined family, at given data, or a canonical one; its value
-        map is no part of the certificate.
+        Problem of a user-defined family, with its data, or a canonical problem. The
+        certificate does not contain the formulation's value map.
 
     Raises
     ------
     ValueError
-        If the definition is no program, or as in `program_certificate`.
+        If the formulation is no convex quadratic, linear or second-order cone program,
+        or as in `program_certificate`.
     """
-    # Features of any other kernel are a rounded factor of its Gram matrix: their
-    # program has another optimum.
+    # Without explicit features the formulation uses a rounded factor of the Gram
+    # matrix: its program has another optimum.
     if isinstance(problem, MarginProblem) and problem.explicit is None:
         raise ValueError(
             f"a certificate of a program needs explicit features, and the "
@@ -132,7 +134,7 @@ def state(program: Program) -> dict[str, Any]:
 
 
 def _enclosed(program: Program, answer: Enclosure) -> Program:
-    """Return the program of an enclosure: the given one, or the given one with a box.
+    """Return the program of an enclosure: `program`, or `program` with a box.
 
     Raise a ValueError if the enclosure is of another program.
     """
@@ -153,7 +155,7 @@ def _sides(
     Mapping[str, Numbers] | None,
     Mapping[str, Numbers] | None,
 ]:
-    """Return True if an answer is exact, its bounds, and the points of its two sides."""
+    """Return True if an answer is exact, lower and upper bound, primal and dual point."""
     if isinstance(answer, Optimum):
         return (
             True,
@@ -199,5 +201,5 @@ def _claimed(bound: Fraction | float) -> int | str:
 
 
 def _number(v: Fraction) -> int | str:
-    """Return a rational as JSON: an integer, or a text p/q."""
+    """Return a rational as JSON: an integer or the text p/q."""
     return integer(v.numerator) if v.denominator == 1 else ratio(v)

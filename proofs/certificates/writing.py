@@ -1,4 +1,4 @@
-"""Document of a certificate: order of its parts, numbers, digests, and file."""
+"""JSON document of a certificate: order of its parts, numbers, digests, and file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mode = Literal["proven", "exact"]
 LONGEST_DECIMAL = 1024
 """Longest integer that is written in decimals, in bits.
 
-A longer one is read faster in hexadecimal.
+Longer ones are parsed faster in hexadecimal.
 """
 
 
@@ -35,9 +35,9 @@ def document(
     schema : str
         Name of the schema.
     mode : Mode or None
-        Kind of the claim; None if the schema has one kind only.
+        Value of the key `mode`; None for the schema of paths, which has no such key.
     claim : mapping
-        Claim.
+        Claimed bounds, or claimed range and gap of a path.
     semidefinite : str
         Argument that the quadratic term is positive semidefinite, as named by the
         checker.
@@ -64,7 +64,7 @@ def document(
 
 
 def integer(v: int) -> int | str:
-    """Return an integer as JSON, in hexadecimal if decimals would take long to read.
+    """Return an integer as JSON; as hexadecimal text if decimals would be slow to parse.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def ratio(v: Fraction) -> str:
 
 
 def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a certificate to a file, whole or not at all.
+    """Write a certificate to a file; after an error the file is as it was before.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[st
     Raises
     ------
     ValueError
-        If it is longer than the checker reads.
+        If the certificate is longer than the checker reads.
     OSError
         If the file cannot be written.
     """

@@ -1,7 +1,8 @@
 """Certificates checked by Coq: theorems about their bytes, and an extracted program.
 
 theorem     the Coq file of a certificate, checked by Coq
-program     the checker of that theorem in OCaml: faster, and as sound as extraction is
+program     the checker proved in Coq, extracted to OCaml: faster, and as sound as
+            Coq's extraction is
 compiled    the files of `rocq` that both need, compiled once
 """
 

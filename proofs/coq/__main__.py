@@ -1,6 +1,6 @@
-"""Build the program extracted from the proof of the checker.
+"""Build of the program extracted from the checker that is proved in Coq.
 
-Run it as python -m equimargin.proofs.coq.
+Command: python -m equimargin.proofs.coq
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from equimargin.proofs.coq import NotProved, build
 
 
 def main() -> int:
-    """Build the program; return 0 if it is there, else 2."""
+    """Build the program; return the exit status, 0 if it is built and 2 otherwise."""
     try:
         print(f"The program of the proved checker is {build()}; `equimargin verify` asks it too.")
     except NotProved as reason:

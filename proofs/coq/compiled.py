@@ -1,6 +1,6 @@
 """Coq files of `rocq` for theorems about certificates, compiled at their first use.
 
-They are stored in the user's cache.
+The compiled files are stored in the user's cache.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ROOT = "checker/certificate"
 
 
 class NotProved(Exception):
-    """Error of a theorem that Coq has not checked, or of a missing or silent program.
+    """Coq has not checked a theorem, or a program is missing or has failed.
 
     The message has the reason.
     """
 
 
 def cache() -> Path | None:
-    """Return the folder of the user's cache; None if none can be written."""
-    # Imported here: numba is not needed before.
+    """Return the folder of the user's cache; None if it cannot be written."""
+    # Imported here: this imports numba, which no other function here needs.
     from equimargin.formulations.numeric.jit import cache_directory
 
     kernels = cache_directory()
@@ -48,7 +48,7 @@ def run(
     Parameters
     ----------
     title : str
-        Subject of the message if the time is over.
+        Subject of the message if the command takes too long.
     command : sequence of str or Path
         Program and arguments.
     folder : Path, optional
@@ -78,7 +78,7 @@ def run(
 def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[Path]:
     """Yield the folder of the compiled files that a theorem needs.
 
-    It is in the user's cache if that can be written; the files are compiled once.
+    If the user's cache can be written, the files are compiled once and stored in it.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def library(announce: Callable[[str], object] = lambda said: None) -> Iterator[P
     Raises
     ------
     NotProved
-        If Coq does not compile them, as without mathcomp.
+        If Coq does not compile them, for example without mathcomp.
     """
     names = needed(ROOT)
     version = run("Coq", ["coqc", "--version"]).stdout
@@ -121,7 +121,7 @@ def needed(name: str) -> list[str]:
     Parameters
     ----------
     name : str
-        Name of the file without its ending.
+        Name of the file without suffix.
     """
     files = []
     for folder, names in re.findall(
@@ -133,14 +133,14 @@ def needed(name: str) -> list[str]:
 
 
 def coqc(file: Path, compiled: Path) -> str:
-    """Return the output of Coq for a file that it accepts.
+    """Compile a Coq file, and return the output of Coq.
 
     Parameters
     ----------
     file : Path
         Coq file.
     compiled : Path
-        Folder of the compiled files that it needs.
+        Folder of the compiled files that the file imports.
 
     Raises
     ------

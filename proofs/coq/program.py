@@ -1,6 +1,6 @@
 """Checker that is proved in Coq, as a program: extracted to OCaml, and compiled once.
 
-It is stored in the user's cache. A claim that it accepts is true by
+The program is stored in the user's cache. A claim that it accepts is true by
 `extraction.accepted_sound`, if Coq's extraction, the operations of integers that
 `rocq/checker/extraction.v` names, OCaml and Zarith are correct. `python -m
 equimargin.proofs.coq` builds it.
@@ -29,41 +29,39 @@ from equimargin.proofs.coq.theorem import INSTALL
 from equimargin.proofs.theorems import FOLDER, read_theory
 
 EXTRACTION = "checker/extraction"
-"""File of `rocq` that writes the program."""
+"""File of `rocq` from which Coq extracts the OCaml code."""
 WRITTEN_BY_HAND = ("bigint.ml", "program.ml")
-"""Other files, not extracted, in the order that OCaml needs.
-
-The extracted files go between them.
-"""
+"""OCaml files that are not extracted: one compiled before, one after the extracted code."""
 INSTALL_OCAML = f"{INSTALL} ocaml-findlib libzarith-ocaml-dev"
 """Command that installs all tools of the build."""
 
 
 class CheckerAnswer(Enum):
-    """Answer of the program on a file."""
+    """Answer of the program for a file."""
 
     ACCEPTED = "accepted"
-    """True claim."""
+    """The claim of the certificate is true."""
     REJECTED = "rejected"
-    """Readable file with wrong digests, or with a claim that does not follow from its points."""
+    """The certificate has wrong digests, or its claim does not follow from its points."""
     UNREAD = "unread"
-    """File that is no certificate readable by this checker."""
+    """The file is no certificate that this checker can read."""
 
 
 def built() -> Path | None:
-    """Return the program of exactly these sources; None if it is not built."""
+    """Return the path of the program built from the present sources; None if not built."""
     within = cache()
     path = None if within is None else within / _name()
     return path if path is not None and path.exists() else None
 
 
 def build() -> Path:
-    """Build the program, or find it built; return its path.
+    """Build the program unless it is built, and return its path.
 
     Raises
     ------
     NotProved
-        If Coq, OCaml or Zarith is missing or fails, or no folder can store the program.
+        If Coq, OCaml or Zarith is missing or fails, or the user's cache cannot be
+        written.
     """
     if (there := built()) is not None:
         return there
@@ -89,7 +87,7 @@ def build() -> Path:
 
 
 def answer(program: Path, certificate: Path) -> CheckerAnswer:
-    """Return the answer of the program on a file.
+    """Return the answer of the program for a file.
 
     Parameters
     ----------
@@ -101,13 +99,13 @@ def answer(program: Path, certificate: Path) -> CheckerAnswer:
     Raises
     ------
     NotProved
-        If the program gives no answer, as for lack of memory.
+        If the program gives no answer, for example because memory is exhausted.
     """
     return answers(program, [certificate])[0]
 
 
 def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
-    """Return the answers of the program on files, which it reads one after the other.
+    """Return the answers of the program for files, which it reads one after the other.
 
     Parameters
     ----------
@@ -143,7 +141,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
 
 
 def _name() -> str:
-    """Return the program's name, with a digest of its sources and their imports."""
+    """Return the file name of the program, with a digest of its sources and their imports."""
     sources = [*map(read_theory, needed(EXTRACTION)), *map(_by_hand, WRITTEN_BY_HAND)]
     return f"verified-checker-{hashlib.sha256(''.join(sources).encode()).hexdigest()[:16]}"
 

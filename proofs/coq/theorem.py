@@ -2,18 +2,19 @@
 
     forall R : realFieldType, holds R certificate
 
-The theorem, over every ordered field R, states: the minimum of the stated problem
-exists, and lies in the claimed interval; or, if the file claims only that, the one end
-of the interval, that no point is feasible, or that there is no lower bound. Python
-reads nothing of the certificate except if its kernel is an RBF: the file is cut into
-pieces, and Coq reads them.
+The theorem states for every ordered field R: the minimum of the stated problem exists
+and lies in the claimed interval. If the certificate claims less, the theorem states
+only that: one end of the interval, that no point is feasible, or that the objective is
+unbounded below. Python only looks up if the kernel is an RBF, and cuts the file into
+strings, which Coq parses.
 
 Formats 1 and 2 are covered. For an RBF kernel `holds` states the claim for every
-exponential on R, and for all points whose inner products are the kernel's values: that
-there are such is not proved. For programs with second-order cones whose two ends
-differ, it states that no feasible point is below the one and some is not above the
-other, as a minimum need not exist. `rocq` is compiled at its first use, and stored in
-the user's cache.
+exponential function on R, and for all points whose inner products are the kernel's
+values; that such functions and points exist is not proved. For programs with
+second-order cones whose two claimed bounds differ, a minimum need not exist: `holds`
+states that no feasible point is below the lower bound, and that one is at most the
+upper bound. The files of `rocq` are compiled at their first use, and stored in the
+user's cache.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ COVERED = (
     "it reads formats 1 and 2 as they are written here, with matrices of at most ten million "
     "entries, zeros included"
 )
-"""Scope of the proved checker, for the message on a certificate that it rejects."""
+"""Scope of the checker proved in Coq, for the message on a rejected certificate."""
 INSTALL = "apt-get install coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics"
 """Command that installs Coq and the libraries of the theorems."""
 CLOSED = "Closed under the global context"
-"""Output of Coq for a theorem without axioms."""
+"""Output of Coq's `Print Assumptions` for a theorem without axioms."""
 
 CONDITION = (
     "for every exponential, and for points with these inner products; that there are such is "
@@ -68,7 +69,7 @@ Print Assumptions claim_holds.
 
 
 def strings(data: bytes) -> str:
-    """Return the bytes of a certificate as strings of Coq.
+    """Return the bytes of a certificate as Coq strings of at most PIECE bytes.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def theorem(data: bytes, module: str) -> str:
     data : bytes
         Certificate, in ASCII.
     module : str
-        Name of the Coq file, without its ending.
+        Name of the Coq file without suffix.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def theorem(data: bytes, module: str) -> str:
 
 
 def condition(data: bytes) -> str:
-    """Return the condition of the theorem about a certificate; empty except for an RBF kernel.
+    """Return the condition of a certificate's theorem; empty unless the kernel is an RBF.
 
     Parameters
     ----------
@@ -130,9 +131,9 @@ def condition(data: bytes) -> str:
 
 
 def name_module(certificate: Path) -> str:
-    """Return the name of a certificate's Coq file.
+    """Return the name of a certificate's Coq file without suffix.
 
-    Coq accepts letters, digits and underscores, and no digit first.
+    Coq accepts letters, digits and underscores, and a letter as the first character.
 
     Parameters
     ----------
@@ -144,14 +145,14 @@ def name_module(certificate: Path) -> str:
 
 
 def prove(certificate: Path, announce: Callable[[str], object] = lambda said: None) -> Path:
-    """Write the theorem of a certificate next to it, and have Coq check it.
+    """Write the theorem of a certificate to a file in its folder, and have Coq check it.
 
     Parameters
     ----------
     certificate : Path
         Path of the certificate.
     announce : callable, optional
-        Function of a sentence, as in `library`.
+        Called with a sentence before files are compiled, as in `library`.
 
     Returns
     -------
@@ -161,8 +162,8 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
     Raises
     ------
     NotProved
-        If Coq does not check it; the message has the reason. The Coq file may then
-        exist.
+        If Coq does not accept the theorem; the message has the reason. The Coq file may
+        have been written all the same.
     OSError
         If a file cannot be read or written.
     """
@@ -189,7 +190,7 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
 def _checked(file: Path, compiled: Path) -> str:
     """Return the output of Coq for a theorem.
 
-    A certificate that the proved checker does not accept has its own message.
+    If the checker proved in Coq does not accept the certificate, the message says so.
     """
     try:
         return coqc(file, compiled)

@@ -1,6 +1,6 @@
-"""Proven intervals of the optimum of any convex program, from a solution in floats.
+"""Proven intervals of the optimum of a convex program, from a solution in floats.
 
-The program is quadratic, linear or second-order cone.
+The program is a quadratic, linear or second-order cone program.
 """
 
 from equimargin.proofs.enclosure.interval import Enclosure, boxed, enclosure

@@ -1,13 +1,14 @@
 """Proven interval of the optimum of a convex program, from a solution in floats.
 
-    lower <= optimum <= upper        a dual point and a feasible point
+    lower <= optimum <= upper
 
-Every condition of the points is checked in rational numbers. Four methods are tried in
-turn, for either end: the exact optimum on the active face of the solution; the active
-face with the residual removed (`lower`, `upper`); a convex combination with a point
-inside the constraints; and, for the lower end, bounds that the user knows. An end that
-none of them proves is infinite. Second-order cones have no exact face; their membership
-is a rational test too.
+A dual feasible point proves the lower bound, a feasible point the upper one; their
+feasibility is checked in rational numbers. Four methods are tried in turn for each
+bound: the exact optimum on the active face of the solution; a point on the active face
+from which the residual is removed (`lower`, `upper`); a convex combination with an
+interior point; and, for the lower bound, bounds on |x_j| that the user knows. A bound
+that no method proves is infinite. Programs with second-order cones have no exact
+optimum on a face; membership in the cones is tested in rational numbers, too.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from equimargin.solvers.exact.program.parametric import optimum_near
 from equimargin.solvers.exact.program.semidefinite import semidefinite
 
 Way = Literal["exact face", "residual", "slater", "box", "nothing"]
-"""Method that proved an end of an interval."""
+"""Method that proved a bound; "nothing" if none did."""
 SHARE = 0.5
-"""Share of the time left for each method, so that the next one has some too."""
+"""Share of the remaining time that a method may use."""
 T = TypeVar("T")
 
 
@@ -48,19 +49,19 @@ class Enclosure:
     Parameters
     ----------
     program : Program
-        Program of the optimum; it has the rows of the bounds, before its own, if the
-        bounds proved the lower end.
+        Program of the optimum. If the user's box |x_j| <= r_j proved the lower bound,
+        the rows of the box precede the program's own.
     lower, upper : Fraction or float
-        Ends, -inf and inf if not proven; if lower > upper, no optimal point is within
-        the bounds.
+        Bounds, -inf and inf if not proven; if lower > upper, no optimal point is in the
+        box.
     lower_by : Way
-        Method that proved the lower end.
+        Method that proved the lower bound.
     upper_by : Way
-        Method that proved the upper end.
+        Method that proved the upper bound.
     dual : Dual or None
-        x, y and z that prove the lower end, or None.
+        x, y and z that prove the lower bound, or None.
     primal : Vector or None
-        x that proves the upper end, or None; it need not be within the bounds.
+        x that proves the upper bound, or None; it may be outside the box.
     semidefinite : str
         Argument that P is positive semidefinite.
     """
@@ -77,9 +78,9 @@ class Enclosure:
 
     @property
     def statement(self) -> str:
-        """Proven interval of the stated problem, its methods, and the interpretation of floats.
+        """Sentence with the proven interval, its methods, and the interpretation of floats.
 
-        It is a sentence; ends are rounded outward.
+        The interval is that of the declared problem, rounded outward.
         """
         return f"{self._proven}; {READINGS[self.program.reading]}"
 
@@ -87,7 +88,7 @@ class Enclosure:
     def _proven(self) -> str:
         sign = -1 if self.program.maximised else 1
         least, most = outward(sign * self.lower, -sign), outward(sign * self.upper, sign)
-        # Every point of the box is worse than the one that proves the upper end.
+        # Every point of the box is worse than the point that proves the upper bound.
         if self.lower > self.upper:
             side = "least" if self.program.maximised else "most"
             return (
@@ -105,7 +106,7 @@ def enclosure(
     box: Sequence[float | Fraction] | None = None,
     seconds: float = 60.0,
 ) -> Enclosure:
-    """Return the interval of the optimum that a nearby point in floats proves.
+    """Return the interval of the optimum that points near a float solution prove.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def enclosure(
     point : tuple[Array, Array, Array], optional
         x (n,), y (m,) and z (r,) in floats; Clarabel's by default.
     box : sequence of float or Fraction, of shape (n,), optional
-        r with |x_j| <= r_j for an optimal x, as known to the user.
+        r such that an optimal x with |x_j| <= r_j exists, as the user knows.
     seconds : float, default 60.0
         Time limit in seconds.
 
@@ -126,8 +127,8 @@ def enclosure(
     Raises
     ------
     ValueError
-        If P is not positive semidefinite or not proven so in time, a point or box has
-        another size, or the time limit is wrong.
+        If P is not positive semidefinite, or not proven so in time; if the point or box
+        has another size; or if the time limit is not positive.
     """
     clock = Clock(positive(seconds, "seconds"))
     radii = None if box is None else _radii(program, box)
@@ -135,7 +136,7 @@ def enclosure(
         convex = semidefinite(program.P, clock)
     except OutOfTime as reason:
         raise ValueError(f"P is not proven to be positive semidefinite: {reason}") from None
-    # Second-order cones have no exact face.
+    # With second-order cones there is no exact optimum on a face.
     start = _start(program, point, clock)
     face = (
         None if program.cones else _timely(lambda part: optimum_near(program, start, part), clock)
@@ -184,7 +185,7 @@ def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
     Raises
     ------
     ValueError
-        If the box has another size, or a negative or infinite number.
+        If the box has another size, or has a negative or infinite number.
     """
     radii, n = _radii(program, box), program.n
     rows = (*({j: Fraction(1)} for j in range(n)), *({j: Fraction(-1)} for j in range(n)))
@@ -194,7 +195,7 @@ def boxed(program: Program, box: Sequence[float | Fraction]) -> Program:
 def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
     if len(box) != program.n:
         raise ValueError(
-            f"the box has {len(box)} numbers, and the program {program.n} unknowns: give "
+            f"the box has {len(box)} numbers, and the program {program.n} variables: give "
             f"one r_j with |x_j| <= r_j for each"
         )
     radii = tuple(read(r) for r in box)
@@ -206,7 +207,7 @@ def _radii(program: Program, box: Sequence[float | Fraction]) -> Vector:
 def _start(
     program: Program, point: tuple[Array, Array, Array] | None, clock: Clock
 ) -> FloatSolution:
-    """Return the given point, or else Clarabel's; 0 if that is not finite."""
+    """Return the given point, or Clarabel's if none is given; 0 if it is not finite."""
     solution = solve_in_floats(program, clock) if point is None else _with_slack(program, *point)
     if solution is not None and solution.finite:
         return solution
@@ -215,7 +216,7 @@ def _start(
 
 
 def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution:
-    """Return floats of a point as a solution, with its computed slack."""
+    """Return a point in floats as a solution, with its slack computed from x."""
     sizes = (len(x), len(y), len(z))
     if sizes != (program.n, len(program.b), len(program.h)):
         wanted = f"x, y and z of {program.n}, {len(program.b)} and {len(program.h)} numbers"
@@ -231,7 +232,7 @@ def _with_slack(program: Program, x: Array, y: Array, z: Array) -> FloatSolution
 def _within_box(bounded: Program, start: FloatSolution, clock: Clock) -> FloatSolution:
     """Return Clarabel's solution of a program with a box, without the rows of the box.
 
-    If there is none, return the other solution in floats.
+    If Clarabel finds none, return `start`.
     """
     solution, added = solve_in_floats(bounded, clock), 2 * bounded.n
     return (
@@ -260,7 +261,7 @@ def _upper_ways(
 
 
 def _first(ways: dict[Way, Callable[[Clock], T | None]], clock: Clock) -> tuple[T | None, Way]:
-    """Return the first result of the methods, and the method's name."""
+    """Return the result of the first method that has one, and the method's name."""
     for name, way in ways.items():
         result = _timely(way, clock)
         if result is not None:
@@ -269,7 +270,7 @@ def _first(ways: dict[Way, Callable[[Clock], T | None]], clock: Clock) -> tuple[
 
 
 def _timely(way: Callable[[Clock], T | None], clock: Clock) -> T | None:
-    """Return the result of a method within its share of the time left; None without one."""
+    """Return the result of a method within SHARE of the time left, or None."""
     try:
         return way(Clock(SHARE * clock.left))
     except OutOfTime:

@@ -3,12 +3,13 @@
     P x + q + A'y + G'z = 0,   z in K        gives
     -1/2 x'Px - b'y - h'z + c  <=  optimum
 
-residual   inactive inequalities keep z_i = 0. As few variables as needed remove the
-           residual of the equation, first those of free sign and then the largest z.
-slater     the equation is satisfied with all variables, then the point is combined with
-           one inside the cone.
-box        where |x_j| <= r_j is known, the rows x_j <= r_j and -x_j <= r_j remove any
-           residual.
+residual   z_i = 0 for inactive inequalities. The residual of the equation is removed by
+           changes of as few variables as needed, first those of free sign, then the
+           largest z.
+slater     the residual is removed by changes of any variables, then the point is
+           combined with one in the interior of the cone.
+box        if |x_j| <= r_j is known, multipliers of the rows x_j <= r_j and -x_j <= r_j
+           remove any residual.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from equimargin.solvers.exact.program.linear_system import solution_near
 Dual = tuple[Vector, Vector, Vector]
 """x, y and z that satisfy the dual constraints."""
 TIGHT_RATIOS = (1.0, 1e-3)
-"""Ratios of multiplier to slack from which an inequality may have a multiplier.
+"""Ratios of multiplier to slack above which an inequality counts as active.
 
-Each is tried in turn.
+They are tried in turn.
 """
 
 
 def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Dual | None:
-    """Return a dual point on the active face of a solution in floats.
+    """Return a dual feasible point on the active face of a solution in floats.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Dual |
     Returns
     -------
     Dual or None
-        None if removing the residual leaves the cone.
+        None if z is outside the cone once the residual is removed.
     """
     for ratio in TIGHT_RATIOS:
         tight = set(tight_rows(floats, ratio)) | set(range(program.inequalities, len(program.h)))
@@ -62,7 +63,7 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Dual |
 
 
 def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | None:
-    """Return a convex combination of a dual point near the floats and one inside the cone.
+    """Return a convex combination of a dual point near the floats and an interior one.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | N
     Returns
     -------
     Dual or None
-        None if no point inside is found.
+        None if no interior point is found.
     """
     every = set(range(len(program.h)))
     near = _stationary(program, floats, every, clock)
@@ -97,9 +98,10 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Dual | N
 
 
 def by_box(program: Program, floats: FloatSolution) -> Dual:
-    """Return a dual point of the program with a box, whose rows remove the residual.
+    """Return a dual feasible point of the program with a box.
 
-    The rows x_j <= r_j and -x_j <= r_j precede the program's own.
+    The multipliers of the box's rows remove the residual. The rows x_j <= r_j and
+    -x_j <= r_j precede the program's own.
 
     Parameters
     ----------
@@ -151,7 +153,7 @@ def _stationary(
 
 
 def _natural(program: Program, z: Sequence[Fraction]) -> list[Fraction]:
-    """Return multipliers with negative ones of inequalities replaced by 0."""
+    """Return multipliers z, those of inequalities replaced by 0 if negative."""
     return [max(v, Fraction(0)) if i < program.inequalities else v for i, v in enumerate(z)]
 
 

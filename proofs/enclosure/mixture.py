@@ -1,7 +1,7 @@
 """Interior points, and convex combinations that make a nearly feasible point feasible.
 
-A point that satisfies its equations exactly, and its inequalities nearly, is combined
-with one that satisfies the equations too and is inside the inequalities:
+A point x that satisfies the equations exactly, and the inequalities nearly, is combined
+with an x0 that satisfies the equations, too, and all inequalities strictly:
 (1 - t) x + t x0 with the smallest t = 2^-k that passes an exact test. As the
 constraints are convex, every larger t passes as well.
 
@@ -23,14 +23,14 @@ from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
 FINEST_SHARE = 64
-"""Halvings of the smallest share of the inner point.
+"""Largest k: the smallest weight of the interior point is 2^-64.
 
-Below 2^-64 it would be less than a float's rounding error.
+A smaller weight changes the point by less than float rounding.
 """
 PULL = Fraction(1, 2**20)
-"""Weight of |x|^2 in the search for an inner point.
+"""Weight of |x|^2 / 2 in the search for an interior point.
 
-It keeps the point near 0 in directions without constraints.
+This term determines the point in directions without constraints, where it is then near 0.
 """
 ONE = Fraction(1)
 ZERO = Fraction(0)
@@ -42,21 +42,21 @@ def mixed(
     holds: Callable[[Sequence[Fraction]], bool],
     clock: Clock,
 ) -> list[Fraction] | None:
-    """Return the combination with the smallest share 2^-k of an inner point that passes a test.
+    """Return the convex combination with the smallest weight 2^-k of `inner` that passes.
 
     Parameters
     ----------
     point, inner : sequence of Fraction
-        Points of one length.
+        Nearly feasible point, and interior point, of one length.
     holds : callable
-        Exact test, which every larger share passes too.
+        Exact test; it must be monotone: larger weights of `inner` pass if a smaller does.
     clock : Clock
         Time limit.
 
     Returns
     -------
     list of Fraction or None
-        None if half of the inner point does not pass.
+        None if the weight 1/2 does not pass.
 
     Raises
     ------
@@ -136,9 +136,9 @@ def stationarity(program: Program) -> Matrix:
 def _inside(
     A: Matrix, b: Vector, G: Matrix, h: Vector, program: Program, clock: Clock
 ) -> Array | None:
-    """Return a point of A v = b and h - G v - t e in K with the largest t <= 1.
+    """Return v with A v = b and h - G v - t e in K for the largest t <= 1; None unless t > 0.
 
-    K is the cone of a program.
+    K is the cone of `program`.
     """
     n = A.width
     e = dict.fromkeys([*range(program.inequalities), *(rows.start for rows in program.blocks)], ONE)

@@ -2,9 +2,10 @@
 
     A x = b,   h - Gx in K        gives        optimum  <=  1/2 x'Px + q'x + c
 
-residual   tight inequalities become equations, and as few variables as needed are moved.
-slater     A x = b is satisfied, then the point is combined with one inside the
-           inequalities.
+residual   active inequalities become equations, which are solved by changes of as few
+           variables as needed.
+slater     A x = b is solved in this way, then the point is combined with an interior
+           point.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
 from equimargin.solvers.exact.program.linear_system import solution_near
 
 TIGHT_RATIOS = (1.0, 1e3)
-"""Ratios of multiplier to slack from which an inequality becomes an equation.
+"""Ratios of multiplier to slack above which an inequality becomes an equation.
 
-Each is tried in turn.
+They are tried in turn.
 """
 
 
@@ -42,7 +43,7 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Vector
     Returns
     -------
     Vector or None
-        None if the moved point violates another constraint.
+        None if the changed point violates another constraint.
     """
     for ratio in TIGHT_RATIOS:
         tight = [i for i in tight_rows(floats, ratio) if i < program.inequalities]
@@ -54,7 +55,7 @@ def by_residual(program: Program, floats: FloatSolution, clock: Clock) -> Vector
 
 
 def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector | None:
-    """Return a convex combination of a point near the floats and one inside the inequalities.
+    """Return a convex combination of a point near the floats and an interior point.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector |
     Returns
     -------
     Vector or None
-        None if no point inside is found.
+        None if no interior point is found.
     """
     near = _moved_onto(program.A, program.b, floats.x, clock)
     inside = None if near is None else primal_inside(program, clock)
@@ -80,7 +81,7 @@ def by_slater(program: Program, floats: FloatSolution, clock: Clock) -> Vector |
 
 
 def _moved_onto(rows: Matrix, right: Vector, x: Array, clock: Clock) -> Vector | None:
-    """Return the floats with as few variables moved as equations need, the largest first.
+    """Return x with as few entries changed as the equations need, the largest first.
 
     None if the equations contradict each other.
     """

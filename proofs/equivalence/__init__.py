@@ -1,6 +1,6 @@
-"""Equivalence of two declared problems: reasons found by machine, and the verdict.
+"""Equivalence of two declared problems: proofs found by search, and the verdict.
 
-A reason is verified number by number in rationals.
+An equivalence proof, a `Reason`, is verified number by number in rationals.
 """
 
 from equimargin.proofs.equivalence.comparison import InstanceComparison, compare_at

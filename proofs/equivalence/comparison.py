@@ -1,4 +1,4 @@
-"""Comparison of two problems at one instance: exact optima, and a reason for equality."""
+"""Comparison of two problems at one instance: exact optima, and a proof of equivalence."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from equimargin.proofs.equivalence.stated import RefusalError, StatedProgram, St
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)
-"""Relative distance of optima below which roundings may explain it, over the larger one.
+"""Largest difference of two optima, over the larger one, that roundings may explain.
 
 The roundings are those of numbers that a problem computes in floats.
 """
 APART = Fraction(1, 10**10)
-"""Distance of optima below which such roundings may explain it, in objective units."""
+"""Largest difference of two optima, in objective units, that such roundings may explain."""
 LARGEST = 150
-"""Largest program for which a reason is sought, as variables plus rows.
+"""Largest program for which a proof is sought, as variables plus rows.
 
 A dense normal form of that size takes about ten seconds.
 """
@@ -39,20 +39,21 @@ class InstanceComparison:
     values : tuple of 2 Fraction or float, or None
         Optima of both; None if one of them is not known.
     reason : Reason or None
-        Reason of their equality, if one is sought and found.
+        Equivalence proof, if one is sought and found.
     for_all_data : ForAllData or None
-        Reason that holds for all values of the parameters.
+        Equivalence proof for all values of the parameters.
     undecided : str
         Reason why an optimum is not known; empty if both are.
     unsought : str
-        Reason why none was sought for equal finite optima; empty if one was.
+        Reason why no proof was sought for equal finite optima; empty if one was.
     refused : bool
-        True if a formulation is not stated for such data, so that there is nothing to decide.
+        True if a formulation cannot be declared for such data: nothing is to be compared.
     rounding : float
-        Distance by which roundings of the declared numbers may move unequal optima apart.
+        Bound on the difference of the optima that roundings of declared numbers cause; 0 if
+        the optima do not differ.
     values_read : frozenset of str
-        Parameters whose values are read while a problem is built: no reason holds for all of
-        them.
+        Parameters whose values are read while a problem is built: no proof holds for all
+        their values.
     """
 
     data: Any
@@ -84,7 +85,7 @@ class InstanceComparison:
 def compare_at(
     data: Any, a: Statement, b: Statement, reading: Reading, clock: Clock, explain: bool = True
 ) -> InstanceComparison:
-    """Return the exact optima of two problems at an instance, and a reason for equality.
+    """Return the exact optima of two problems at an instance, and a proof of equivalence.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def compare_at(
     clock : Clock
         Time limit.
     explain : bool, default True
-        True to seek a reason if the optima are equal and finite.
+        True to seek a proof if the optima are equal and finite.
 
     Raises
     ------
@@ -136,11 +137,11 @@ def compare_at(
 
 
 def _unsought(stated: StatedProgram) -> str:
-    """Return the reason why no reason is sought for a problem, or ""."""
+    """Return the reason why no proof is sought for a problem, or ""."""
     if stated.affine is None:
         return "a value map is not affine, or rounds"
     return (
-        f"a program has more than {LARGEST} unknowns and rows"
+        f"a program has more than {LARGEST} variables and rows"
         if sum(stated.form.shape) > LARGEST
         else ""
     )
@@ -156,7 +157,7 @@ def apart(one: Value, other: Value, rounding: float = 0.0) -> bool:
     other : Value
         Second optimum.
     rounding : float, default 0.0
-        Distance that is explained by other roundings.
+        Difference that other roundings explain.
     """
     if isinstance(one, float) or isinstance(other, float):
         return one != other

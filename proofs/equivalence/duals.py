@@ -1,11 +1,11 @@
 """Declared primals and duals of the registry, and proofs of their Lagrangian duality.
 
-The numbers of a declaration are float64, and are interpreted as exact fractions. A
-declaration must therefore compute with its data without rounding: C is a power of two,
+The float64 numbers of a declaration are interpreted as exact fractions. The data must
+therefore be such that declarations compute without rounding: C is a power of two,
 weights are powers of four, and differences of features are floats.
 
-A primal that maximises a margin over the unit ball is dualised at the margin 1, where
-it has no second-order cone.
+A primal that maximises a margin over the unit ball is rescaled to the margin 1, where
+it has no second-order cone, and then dualised.
 
 References
 ----------
@@ -31,16 +31,16 @@ from equimargin.proofs.equivalence.stated import stated
 from equimargin.solvers.exact.program.clock import Clock
 
 PRIMALS = ("primal", "margin", "beta", "function", "slacks")
-"""Last parts of the ids of forms whose Lagrangian dual has the last part "dual"."""
+"""Last parts of the ids of formulations whose Lagrangian dual has the last part "dual"."""
 WITH_LOSS = ("svm.huberised_hinge.primal", "svm.huberised_hinge.beta")
-"""Forms that state a loss by a function of cvxpy.
+"""Formulations that declare a loss by a cvxpy function.
 
 The variables of their duals have another scale than those of the declared dual.
 """
 
 
 def _duals() -> Iterator[tuple[str, str]]:
-    """Yield the ids of every right form and of the declared dual in its family."""
+    """Yield the id of every primal formulation, with that of the declared dual."""
     for id, entry in REGISTRY.items():
         beginning, _, last = id.rpartition(".")
         is_primal = last in PRIMALS and id not in WITH_LOSS and FAMILIES[entry.family].is_canonical
@@ -49,22 +49,22 @@ def _duals() -> Iterator[tuple[str, str]]:
 
 
 DUAL_OF = dict(_duals())
-"""Id of the declared Lagrangian dual of a declaration, by the id of the latter."""
+"""Id of the declared Lagrangian dual, by the id of the primal formulation."""
 SECONDS = 60.0
-"""Default time limit of the search for one reason, in seconds."""
+"""Default time limit of the search for one equivalence proof, in seconds."""
 MARGIN = ".margin"
-"""Last part of the ids of forms that maximise a margin over the unit ball."""
+"""Last part of the ids of formulations that maximise a margin over the unit ball."""
 NO_MARGIN = (
     "the program does not have the form max m over A x >= m and |x| <= 1, a margin over the "
     "unit ball"
 )
-"""Message of the error if a form of that name is another program."""
+"""Error message for a formulation with this last part that is another program."""
 
 
 def dual_reason(
     primal: str, dual: str, problem: AnyProblem, seconds: float = SECONDS
 ) -> Reason | None:
-    """Return the reason why one formulation is another's Lagrangian dual at a problem.
+    """Return a proof that `dual` is the Lagrangian dual of `primal` at a problem.
 
     Parameters
     ----------
@@ -78,15 +78,15 @@ def dual_reason(
     Returns
     -------
     Reason or None
-        None if no reason was found.
+        None if no proof was found.
 
     Raises
     ------
     KeyError
         If an id is unknown.
     ValueError
-        If a formulation rejects the problem, or has a second-order cone that is no norm
-        of at most 1.
+        If a formulation rejects the problem, or has a second-order cone other than a
+        norm of at most 1.
     OutOfTime
         If the time is up.
     """
@@ -97,9 +97,9 @@ def dual_reason(
 
 
 def stated_form(id: str, problem: AnyProblem) -> Form:
-    """Return cvxpy's form of a formulation with the names of its variables.
+    """Return a formulation, as cvxpy compiles it, with the names of its variables.
 
-    That of a maximal margin is scaled to the margin 1.
+    One that maximises a margin is rescaled to the margin 1.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ def stated_form(id: str, problem: AnyProblem) -> Form:
 
 
 def _absolute_value(form: Form) -> tuple[Form, Numbers]:
-    """Return the form without two rows a'x <= s and -a'x <= s, and (s, a'x).
+    """Return the form without the two rows of |a'x| <= s, and the rows (s, a'x) of a cone.
 
-    cvxpy states a norm of one number by these rows.
+    cvxpy compiles the norm of one number to the rows a'x <= s and -a'x <= s.
     """
     for r, q in combinations(range(len(form.f)), 2):
         both = form.F[r] + form.F[q]
@@ -145,15 +145,15 @@ def _absolute_value(form: Form) -> tuple[Form, Numbers]:
 
 
 def at_margin_one(form: Form, norm: Numbers) -> Form:
-    """Return min 1/2 |M x|^2 at the margin 1, from the form of a maximal margin.
+    """Return min 1/2 |M x|^2 with margin 1 instead of a maximal margin with |M x| <= 1.
 
-    That form is max -g'x over E x = 0, F x <= 0 and |M x| <= 1, whose points may be
-    scaled. With its optimal margin m, in [0, inf], the optimum here is 1 / (2 m^2).
+    The given form is max -g'x over E x = 0, F x <= 0 and |M x| <= 1. If m in [0, inf] is
+    its optimum, the returned form has the optimum 1 / (2 m^2).
 
     Parameters
     ----------
     form : Form
-        Rows, in one of which a variable s is at most 1, up to scale.
+        Form with one bound s <= r, up to scale, on a variable s: the radius of |M x|.
     norm : Numbers of shape (k, n)
         Rows (s, M x) of a second-order cone, |M x| <= s.
 

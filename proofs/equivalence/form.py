@@ -1,11 +1,11 @@
-"""Program with rows alone: bounds are inequalities like all others.
+"""Quadratic program whose constraints are equations and inequalities, bounds included.
 
     min 1/2 x'Hx + g'x + constant   s.t.   E x = e,   F x <= f
 
-One substitution therefore serves for all rows. Numbers are `flint.fmpq`. They may also
-be quotients of polynomials in the parameters of a problem (`quotients`): every step of
-a reason that applies to them holds for all values of the parameters, or for all at
-which some are above 0.
+A substitution therefore treats bounds as any row. Numbers are `flint.fmpq`. They may
+also be quotients of polynomials in the parameters of a problem (`quotients`): a step of
+an equivalence proof that applies to these holds for all values of the parameters, or
+for all positive values of some of them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from equimargin.solvers.exact.program.semidefinite import semidefinite
 Numbers = NDArray[Any]
 """Array of rational numbers, of polynomials with rational coefficients, or of quotients.
 
-numpy takes a lone polynomial for a sequence of its coefficients: a polynomial that
-multiplies an array is an array of one element here.
+numpy interprets a single polynomial as the sequence of its coefficients. A polynomial
+that multiplies an array is therefore passed as an array of one element.
 """
 
 
@@ -87,7 +87,7 @@ class Form:
         return mask
 
     def bounds_of(self, k: int) -> list[int]:
-        """Return the inequalities with variable k only.
+        """Return the indices of the inequalities with variable k only.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Form:
         return bool(self.g[k] != 0 or (self.H[k] != 0).any())
 
     def without(self, k: int) -> Form:
-        """Return the form with variable k at 0.
+        """Return the form without variable k, which is set to 0.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Form:
 
 
 def semidefinite_for_all(H: Numbers) -> bool:
-    """Return True if a symmetric matrix is shown semidefinite for all parameter values.
+    """Return True if H is proven positive semidefinite for all values of the parameters.
 
     H is a sum of monomials times matrices of numbers. If every exponent is even and
     every matrix semidefinite, so is H.
@@ -259,7 +259,7 @@ def _semidefinite(entries: dict[tuple[int, int], Fraction], n: int) -> bool:
 
 
 def make_form(program: Program) -> Form:
-    """Return a program without cones as a form.
+    """Return a program without second-order cones as a form.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def make_form(program: Program) -> Form:
     Raises
     ------
     ValueError
-        If it has second-order cones.
+        If the program has second-order cones.
     """
     if program.cones:
         raise ValueError("a program with second-order cones has no form with rows alone")
@@ -278,7 +278,7 @@ def make_form(program: Program) -> Form:
 
 
 def rational(v: Fraction | int) -> Any:
-    """Return a fraction as a number of flint.
+    """Return a fraction as a flint number.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def rational(v: Fraction | int) -> Any:
 
 
 def fraction(v: Any) -> Fraction:
-    """Return a number of flint as a fraction.
+    """Return a flint number as a fraction.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def fraction(v: Any) -> Fraction:
 
 
 def dense(M: Matrix) -> Numbers:
-    """Return a sparse matrix of fractions as an array of flint's numbers.
+    """Return a sparse matrix of fractions as an array of flint numbers.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def dense(M: Matrix) -> Numbers:
 
 
 def array(values: Any) -> Numbers:
-    """Return a vector of rational numbers; fractions become flint's.
+    """Return numbers as a vector; fractions and integers become flint numbers.
 
     Parameters
     ----------

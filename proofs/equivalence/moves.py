@@ -1,8 +1,8 @@
 """Steps of an equivalence proof: each maps a form to one of equal optimum, or to its dual.
 
-A step is data. `apply` checks its conditions in rational numbers, and raises a
-ValueError with the condition that is not satisfied. Nothing here searches: `rules` and
-`renaming` propose steps, and a proof consists of steps that were applied here.
+A step is a dataclass. Its method `apply` checks the conditions of the step in rational
+numbers, and raises a ValueError that names the condition if one is violated. `rules`
+and `renaming` propose steps; a proof consists of steps that `apply` has accepted.
 
 References
 ----------
@@ -25,7 +25,7 @@ from equimargin.proofs.equivalence.quotients import divisor, nonnegative, positi
 
 @dataclass(frozen=True)
 class Elimination:
-    """Elimination of a variable by an equation; bounds of the variable become rows."""
+    """Elimination of a variable by an equation; the variable's bounds become inequalities."""
 
     equation: int
     unknown: int
@@ -40,7 +40,7 @@ class Elimination:
         """
         row = form.E[self.equation]
         pivot = divisor(row[self.unknown])
-        _require(pivot != 0, f"unknown {self.unknown} is not in equation {self.equation}")
+        _require(pivot != 0, f"variable {self.unknown} is not in equation {self.equation}")
         a, c = row / -pivot, form.e[[self.equation]] / pivot
         a[self.unknown] = a[self.unknown] * 0
         return form.substituted(self.unknown, a, c).without_equation(self.equation)
@@ -48,15 +48,15 @@ class Elimination:
 
 @dataclass(frozen=True)
 class PartialMinimization:
-    """Minimisation over a variable in no row, by its optimality condition.
+    """Minimisation over a variable that is in no row, by its optimality condition.
 
-    A variable without cost is dropped.
+    A variable that is not in the objective either is dropped.
     """
 
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the minimum over this variable.
+        """Return the form minimised over this variable.
 
         Parameters
         ----------
@@ -64,14 +64,15 @@ class PartialMinimization:
             Form before the step.
         """
         k = self.unknown
-        _require(form.in_rows(k) == 0, f"unknown {k} is in a row")
+        _require(form.in_rows(k) == 0, f"variable {k} is in a row")
         curvature = divisor(form.H[k, k])
         if curvature == 0:
             _require(
-                not form.in_objective(k), f"the objective has no least value over unknown {k} alone"
+                not form.in_objective(k),
+                f"the objective has no least value over variable {k} alone",
             )
             return form.without(k)
-        _require(positive(curvature), f"the objective is not convex in unknown {k}")
+        _require(positive(curvature), f"the objective is not convex in variable {k}")
         a = form.H[k] / -curvature
         a[k] = a[k] * 0
         return form.substituted(k, a, form.g[[k]] / -curvature)
@@ -79,7 +80,7 @@ class PartialMinimization:
 
 @dataclass(frozen=True)
 class DominatedColumn:
-    """Fixing at 0 of a variable >= 0 in no other row, in which the objective never decreases.
+    """Fixing at 0 of a variable in no row but x >= 0, if the objective never decreases in x.
 
     References
     ----------
@@ -102,19 +103,19 @@ class DominatedColumn:
         at_zero = (
             form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
         )
-        _require(at_zero, f"unknown {k} has another row than x >= 0")
+        _require(at_zero, f"variable {k} has another row than x >= 0")
         steep = [j for j in range(form.n) if j != k and form.H[k, j] != 0]
         rising = nonnegative(form.g[k]) and nonnegative(form.H[k, k])
         rising = rising and all(
             nonnegative(form.H[k, j]) and _at_least_zero(form, j) for j in steep
         )
-        _require(rising, f"the objective may decrease in unknown {k}")
+        _require(rising, f"the objective may decrease in variable {k}")
         return form.without(k).without_inequalities(*rows)
 
 
 @dataclass(frozen=True)
 class ForcingConstraint:
-    """Removal of an equation a'x = 0, a > 0 or a < 0, and of its variables x >= 0, all 0.
+    """Removal of an equation a'x = 0 with a > 0 or a < 0 and x >= 0, which implies x = 0.
 
     References
     ----------
@@ -137,11 +138,11 @@ class ForcingConstraint:
         one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
         _require(
             used and one_sign and form.e[self.equation] == 0,
-            f"equation {self.equation} forces no unknown to 0",
+            f"equation {self.equation} forces no variable to 0",
         )
         _require(
             all(_at_least_zero(form, k) for k in used),
-            f"equation {self.equation} has an unknown that may be below 0",
+            f"equation {self.equation} has a variable that may be below 0",
         )
         rest = form.without_equation(self.equation)
         for k in reversed(used):
@@ -151,9 +152,9 @@ class ForcingConstraint:
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection along a variable without cost: each lower end is at most each upper end.
+    """Elimination of a variable that is in inequalities only, by Fourier-Motzkin.
 
-    The variable is in inequalities alone.
+    The new inequalities state that each lower bound is at most each upper bound.
 
     References
     ----------
@@ -172,15 +173,15 @@ class Projection:
             Form before the step.
         """
         k, ends = self.unknown, form.F[:, self.unknown]
-        _require(not (form.E[:, k] != 0).any(), f"unknown {k} is in an equation")
-        _require(not form.in_objective(k), f"the objective depends on unknown {k}")
+        _require(not (form.E[:, k] != 0).any(), f"variable {k} is in an equation")
+        _require(not form.in_objective(k), f"the objective depends on variable {k}")
         used = np.flatnonzero(ends != 0).tolist()
         upper, lower = (
             [r for r in used if positive(ends[r])],
             [r for r in used if positive(-ends[r])],
         )
         _require(
-            len(upper) + len(lower) == len(used), f"an inequality has no known sign at unknown {k}"
+            len(upper) + len(lower) == len(used), f"an inequality has no known sign at variable {k}"
         )
         pairs = [(r, q) for r in upper for q in lower]
         F = [form.F[r] / divisor(ends[r]) - form.F[q] / divisor(ends[q]) for r, q in pairs]
@@ -210,9 +211,9 @@ class EmptyRow:
 
 @dataclass(frozen=True)
 class RedundantConstraint:
-    """Removal of an inequality without variables, or implied by a multiple of another one.
+    """Removal of an inequality without variables, or implied by another inequality.
 
-    The multiple is positive.
+    `times` > 0 is the multiple of the inequality `by` that implies it.
     """
 
     row: int
@@ -242,10 +243,7 @@ class RedundantConstraint:
 
 @dataclass(frozen=True)
 class ImplicitEquality:
-    """Replacement of two opposite inequalities with one end by an equation.
-
-    They are F x <= f and -times F x <= -times f.
-    """
+    """Replacement of the inequalities a'x <= f and -times a'x <= -times f by a'x = f."""
 
     row: int
     other: int
@@ -270,13 +268,13 @@ class ImplicitEquality:
 
 @dataclass(frozen=True)
 class VariableShift:
-    """Shift of a variable: x_k = z_k + `by`."""
+    """Shift of a variable: x_k = z_k + `by`, with the new variable z_k."""
 
     unknown: int
     by: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form in z.
+        """Return the form in the new variable.
 
         Parameters
         ----------
@@ -288,13 +286,13 @@ class VariableShift:
 
 @dataclass(frozen=True)
 class ObjectiveMap:
-    """Multiplication of the objective by a positive factor, plus an offset: its value map."""
+    """Multiplication of the objective by a positive factor, plus an offset: a value map."""
 
     factor: Any
     offset: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the other objective.
+        """Return the form with the mapped objective.
 
         Parameters
         ----------
@@ -316,10 +314,10 @@ class LagrangianDual:
 
         min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
 
-    The variables are y, z and those x with a nonzero column of H. H must be
-    semidefinite, and either problem feasible. An H of polynomials is semidefinite for
-    all values of the parameters if it is a sum of squares of these times semidefinite
-    matrices.
+    The variables are y, z and those x_j with a nonzero column of H. H must be positive
+    semidefinite. The form or its dual must be feasible, which `apply` does not check. An
+    H with parameters is semidefinite for all their values if it is a sum of squares of
+    monomials times semidefinite matrices.
     """
 
     def apply(self, form: Form) -> Form:
@@ -366,13 +364,13 @@ Move = (
     | ObjectiveMap
     | LagrangianDual
 )
-"""Step of a reason, before the comparison of the two forms."""
+"""Step of an equivalence proof, before the comparison of the two forms."""
 
 
 def multiplier_names(form: Form) -> tuple[str, ...]:
-    """Return the names of the multipliers: y_1, y_2, ... and z_1, z_2, ...
+    """Return the names of the multipliers: y_1, y_2, ... and then z_1, z_2, ...
 
-    Those of the equations precede those of the inequalities.
+    y are the multipliers of equations, z those of inequalities.
 
     Parameters
     ----------
@@ -386,7 +384,7 @@ def multiplier_names(form: Form) -> tuple[str, ...]:
 
 
 def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
-    """Return a step with other numbers.
+    """Return a step with mapped numbers; indices stay.
 
     Parameters
     ----------
@@ -403,14 +401,14 @@ def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """Form in parameters, paired with the form at some values of these.
+    """Form in parameters, to accompany a form at some values of the parameters.
 
     Parameters
     ----------
     form : Form
-        Form of quotients.
+        Form whose numbers are quotients of polynomials in the parameters.
     number : callable
-        Map from a number of a step, at those values, to its quotient.
+        Map from a number of a step, at those values, to the quotient with this value.
     """
 
     form: Form
@@ -432,17 +430,19 @@ class Twin:
 
 @dataclass(frozen=True)
 class Renaming:
-    """Proof that two forms are one, number by number, with x_j = scales_j z_k, k = order_j.
+    """Proof that two forms are equal, number by number, with x_j = scales_j z_k, k = order_j.
 
     Parameters
     ----------
     rows : tuple of (int, number)
-        Equal inequality of the second form, and positive factor, for every inequality
-        of the first.
+        For every inequality of the first form: the inequality of the second form that
+        is a positive multiple of it, and the factor.
     equations : tuple of rows
-        Matrix M with which the equations of the first are M times those of the second.
+        Matrix M such that the equations of the first form are M times those of the
+        second.
     back : tuple of rows
-        Matrix M with which the equations of the second are M times those of the first.
+        Matrix M such that the equations of the second form are M times those of the
+        first.
     """
 
     order: tuple[int, ...]
@@ -452,7 +452,7 @@ class Renaming:
     back: tuple[tuple[Any, ...], ...]
 
     def holds(self, first: Form, second: Form) -> bool:
-        """Return True if all numbers agree.
+        """Return True if the renaming maps the first form to the second, number by number.
 
         Parameters
         ----------
@@ -478,12 +478,12 @@ class Renaming:
         )
 
     def mapped(self, number: Callable[[Any], Any]) -> Renaming:
-        """Return the renaming with other numbers.
+        """Return the renaming with mapped numbers; indices stay.
 
         Parameters
         ----------
         number : callable
-            Map from a number of the step to the new number.
+            Map from a number of the renaming to the new number.
         """
         scales, rows = (
             tuple(map(number, self.scales)),

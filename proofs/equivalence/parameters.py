@@ -1,17 +1,18 @@
-"""Programs in the parameters of their problems, by which a reason holds for all data.
+"""Equivalence proofs for all values of the parameters of two problems.
 
 cvxpy compiles a problem that follows the rules of disciplined parametrised programming
-(DPP) once: all its numbers are affine in the entries of its parameters. With these
-entries as variables of polynomials, a reason that applies step by step holds for all
-values of the parameters at which one of the two problems is feasible. A parameter that
-is declared nonnegative is the square of a variable: lambda |w|^2 is then convex by its
-form. If that does not suffice, the reason may divide by such variables, and scale by
-them: it holds where they are above 0.
+(DPP) once: all its numbers are affine in the entries of its parameters. The numbers
+are therefore polynomials in these entries, and an equivalence proof whose steps all
+apply to these polynomials holds for all values of the parameters at which one of the
+two problems is feasible. A parameter that is declared nonnegative is replaced by the
+square of an indeterminate: lambda |w|^2, for instance, is then convex for all values.
+If no such proof is found, one is sought whose steps may also divide by such
+indeterminates and scale by them: it holds where these parameters are above 0.
 
-The steps are found at values of the variables that are primes over 64. A number of a
-step is a product of powers of the variables times a number without these primes, which
-determines the powers. A wrong guess of them is harmless: the reason is then verified as
-a whole.
+The steps are found at values of the indeterminates that are primes over 64. A number of
+a step is assumed to be a product of powers of the indeterminates times a number without
+these primes, so that its prime factors determine the powers. A wrong guess is harmless,
+because the complete proof is verified afterwards.
 
 References
 ----------
@@ -45,7 +46,7 @@ LARGEST = 60
 Polynomials in more of them take long to multiply.
 """
 COMPILED = 1e-9
-"""Relative agreement of the polynomials with the program that cvxpy compiles.
+"""Tolerance, relative and absolute, between the polynomials and the program of cvxpy.
 
 They are compared at the present values of the parameters.
 """
@@ -53,17 +54,17 @@ They are compared at the present values of the parameters.
 
 @dataclass(frozen=True, eq=False)
 class ForAllData:
-    """Reason that holds for all values of parameters of two problems, as built here.
+    """Equivalence proof for all values of the parameters of two built problems.
 
-    Functions that build another problem at other data, by a branch, are covered only
-    for the problems that they built here.
+    A function may branch and build other problems at other data; the proof does not
+    cover those.
 
     Parameters
     ----------
     reason : Reason
-        Steps, in the parameters.
+        Proof whose numbers are quotients of polynomials in the parameters.
     here : Reason
-        Steps at the present values of the parameters.
+        The proof at the present values of the parameters.
     names : tuple of str
         Names of the parameters.
     above_zero : tuple of str
@@ -83,12 +84,12 @@ class ForAllData:
 def reason_for_all_data(
     first: StatedProgram, second: StatedProgram, clock: Clock
 ) -> ForAllData | None:
-    """Return a reason for all values of the parameters of two problems, or None.
+    """Return an equivalence proof for all values of the parameters of two problems, or None.
 
     Parameters
     ----------
     first, second : StatedProgram
-        cvxpy problems without value maps; parameters of one meaning have equal names.
+        cvxpy problems without value maps; parameters of equal name are the same one.
     clock : Clock
         Time limit.
 
@@ -108,7 +109,7 @@ def reason_for_all_data(
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """Two problems and their parameters by name."""
+    """Search for a proof: two problems, their parameters by name, and the time limit."""
 
     first: StatedProgram
     second: StatedProgram
@@ -116,7 +117,7 @@ class _Question:
     clock: Clock
 
     def answer(self, above_zero: tuple[str, ...]) -> ForAllData | None:
-        """Return a reason that holds if these parameters are above 0, or None."""
+        """Return a proof that holds if the parameters `above_zero` are above 0, or None."""
         entries = list(_entries(self.parameters))
         names = tuple(
             f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries)
@@ -133,8 +134,8 @@ class _Question:
             for (name, _), gen in gens.items()
         ]
         in_unknowns = [_at(form, squares) for form in forms]
-        # The reason is found at primes over 64. Its numbers are then read as products
-        # of powers of the variables.
+        # The proof is found at primes over 64. Its numbers are then interpreted as
+        # products of powers of the indeterminates.
         primes = _primes(len(gens))
         one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
         unknowns = list(zip(primes, gens.values(), strict=True))
@@ -154,7 +155,7 @@ class _Question:
     def _verified(
         self, at_primes: Reason, first: Twin, second: Twin, above_zero: tuple[str, ...]
     ) -> ForAllData | None:
-        """Return the reason if it holds in the parameters and at their present values."""
+        """Return the proof if it holds in the parameters and at their present values."""
         try:
             general = at_primes.mapped(first.number)
             here = general.mapped(partial(_at_present, present=self._present()))
@@ -170,7 +171,7 @@ class _Question:
         )
 
     def _present(self) -> list[tuple[Any, bool]]:
-        """Return the present value of every entry, and True if its variable is its root."""
+        """Return the value of every entry, and True if the indeterminate is its square root."""
         values = []
         for name, k in _entries(self.parameters):
             value = float(np.asarray(self.parameters[name].value).ravel(order="F")[k])
@@ -181,7 +182,7 @@ class _Question:
 
 
 def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
-    """Return a number at values p / 64 of the variables as a product of their powers."""
+    """Return a number found at the values p / 64 as a product of powers of indeterminates."""
     rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
     for prime, gen in unknowns:
         power = _power(int(v.p), prime) - _power(int(v.q), prime)
@@ -219,7 +220,7 @@ def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
 
 
 def _quotient(v: Any) -> Any:
-    """Return a polynomial as a quotient; a constant is a number."""
+    """Return a polynomial as a quotient, or as a number if it is constant."""
     return (
         v
         if isinstance(v, fmpq)
@@ -230,7 +231,7 @@ def _quotient(v: Any) -> Any:
 
 
 def _shared(first: StatedProgram, second: StatedProgram) -> dict[str, Any] | None:
-    """Return the parameters of both, by name; None if no claim for all values is possible."""
+    """Return the parameters of both by name; None if no proof for all values is possible."""
     shared: dict[str, Any] = {}
     for stated in (first, second):
         # A function that reads a value may build another problem at another value.
@@ -285,9 +286,9 @@ def _plus(form: Form, part: Form, gen: Any) -> Form:
 
 
 def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading: Reading) -> Form:
-    """Return the factor of entry k of a parameter in cvxpy's affine map.
+    """Return the coefficient of entry k of a parameter in cvxpy's affine map.
 
-    Without a parameter, return the value of the map at 0.
+    If `parameter` is None, return the value of the map at 0.
     """
     values = {id: np.zeros(own.shape) for id, own in compiled.id_to_param.items()}
     if parameter is not None:
@@ -332,7 +333,7 @@ def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], 
 
 
 def _at(form: Form, values: list[Any]) -> Form:
-    """Return the form at values of the parameters, which may be numbers or polynomials."""
+    """Return the form with values, numbers or polynomials, in place of the parameters."""
     polynomials = bool(values) and not isinstance(values[0], fmpq)
 
     def at(v: Any) -> Any:
@@ -342,7 +343,7 @@ def _at(form: Form, values: list[Any]) -> Form:
 
 
 def _each(form: Form, number: Callable[[Any], Any]) -> Form:
-    """Return the form with other numbers."""
+    """Return the form with mapped numbers."""
 
     def numbers(part: Any) -> Any:
         if not isinstance(part, np.ndarray):
@@ -363,7 +364,7 @@ def _floats(part: Any) -> Array:
 
 
 def _primes(count: int) -> list[int]:
-    """Return the first primes above 100: numbers between which there is no simple relation."""
+    """Return the first primes above 100, which are rarely factors of a problem's numbers."""
     primes: list[int] = []
     candidate = 101
     while len(primes) < count:

@@ -1,9 +1,9 @@
 """Quotients of polynomials in the parameters of a problem.
 
-The denominators are products of powers of parameters above 0, which may divide. A step
-of a reason divides by its pivot, and a renaming scales. If pivot and scale are C, say,
-the step holds for all C above 0. The numbers of a form are then such quotients, and
-every step applies to them as to rational numbers.
+The denominators are products of powers of parameters that are above 0. A step of an
+equivalence proof divides by a pivot, and a renaming by a scale; if these are C, say, the
+step holds for all C above 0. With such quotients as numbers of a form, every step
+applies as with rational numbers.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from flint import fmpq
 
 DIVIDING = "u"
-"""First letter of the names of variables above 0, by which a quotient may divide."""
+"""First letter of the names of indeterminates above 0, which may be divisors."""
 
 
 class NotANumber(ValueError):
-    """Division by a polynomial, or sign of one: the step does not hold for all parameters."""
+    """A divisor or a sign is not known for all values of the parameters."""
 
 
 class Quotient:
@@ -28,7 +28,7 @@ class Quotient:
     top : flint polynomial
         Numerator.
     bottom : flint polynomial
-        Product of powers of variables that may divide.
+        Product of powers of indeterminates that may be divisors.
     """
 
     __slots__ = ("bottom", "top")
@@ -74,7 +74,7 @@ class Quotient:
         return self.inverse().__mul__(other)
 
     def __eq__(self, other: object) -> bool:
-        """Return True if it is equal for all values."""
+        """Return True if both are equal for all values of the parameters."""
         if isinstance(other, Quotient):
             return bool(self.top == other.top and self.bottom == other.bottom)
         return bool(self.bottom == 1 and self.top == other)
@@ -96,7 +96,7 @@ class Quotient:
         return Quotient(self.bottom / factor, self.top / factor)
 
     def terms(self) -> list[tuple[tuple[int, ...], Any]]:
-        """Return exponents, which may be negative, and factor of every term."""
+        """Return the exponents, which may be negative, and the coefficient of every term."""
         ((below, _),) = self.bottom.terms()
         return [
             (tuple(int(a) - int(b) for a, b in zip(above, below, strict=True)), factor)
@@ -105,7 +105,7 @@ class Quotient:
 
 
 def divisor(v: Any) -> Any:
-    """Return a number that is nonzero for all values of the parameters, or 0 for all.
+    """Return v if it is nonzero for all values of the parameters, or 0 for all.
 
     A constant is returned as a rational number.
 
@@ -117,7 +117,7 @@ def divisor(v: Any) -> Any:
     Raises
     ------
     NotANumber
-        If it is 0 for some values only.
+        If it is not known to be nonzero for all values, or 0 for all.
     """
     if not isinstance(v, Quotient):
         return v
@@ -127,7 +127,7 @@ def divisor(v: Any) -> Any:
 
 
 def positive(v: Any) -> bool:
-    """Return True if a number is shown to be above 0 for all values of the parameters.
+    """Return True if a number is proven to be above 0 for all values of the parameters.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def positive(v: Any) -> bool:
 
 
 def nonnegative(v: Any) -> bool:
-    """Return True if a number is shown to be at least 0 for all values of the parameters.
+    """Return True if a number is proven to be at least 0 for all values of the parameters.
 
-    It is if its terms are squares with factors of at least 0.
+    The proof: all its terms are squares of monomials times coefficients of at least 0.
 
     Parameters
     ----------

@@ -2,9 +2,10 @@
 
     first program --steps--> form  =  renamed and scaled  =  form <--steps-- second program
 
-The steps are verified number by number. The steps of a side may begin with its value
-map and with its Lagrangian dual, so that a reason may state that the second is the dual
-of the first, that both have one dual, or that both are one program in other variables.
+The steps are verified number by number. The steps from a program may begin with its
+value map and with its Lagrangian dual. A proof may thus show that the second program is
+the dual of the first, that both have the same dual, or that both are the same program
+in other variables.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ SHOWN_SCALES = 4
 
 @dataclass(frozen=True)
 class Reason:
-    """Steps from two programs to forms that are one, number by number.
+    """Equivalence proof: steps from two programs to forms that a renaming identifies.
 
     Parameters
     ----------
     first, second : tuple[Move, ...]
-        Steps of either side.
+        Steps from the first and from the second program.
     renaming : Renaming
-        Renaming of the last form of the first to that of the second.
+        Renaming that maps the last form of the first program to that of the second.
     """
 
     first: tuple[Move, ...] = field(repr=False)
@@ -48,10 +49,10 @@ class Reason:
 
     @property
     def kind(self) -> str:
-        """Reason as a short text, without its numbers."""
+        """Kind of the proof as a sentence, without numbers."""
         dual = (_is_dual(self.first), _is_dual(self.second))
         if not self.renaming.order and not self.renaming.rows:
-            return "Closed form: no constraint is left, and every unknown is minimised out"
+            return "Closed form: no constraint is left, and every variable is minimised out"
         return {
             (False, False): "The two are one program",
             (True, True): "Their Lagrangian duals are one program",
@@ -60,13 +61,13 @@ class Reason:
         }[dual]
 
     def __str__(self) -> str:
-        """Return the reason with the names and scales of its variables."""
+        """Return the kind of the proof, with its renaming, scales and value maps."""
         details = []
         if list(self.renaming.order) != list(range(len(self.renaming.order))):
-            details.append("unknowns are renamed")
+            details.append("variables are renamed")
         scales = sorted({abs(s) for s in self.renaming.scales})
         if any(s != 1 for s in scales):
-            details.append(f"unknowns are scaled by {_some(scales)}")
+            details.append(f"variables are scaled by {_some(scales)}")
         for name, steps in (("A", self.first), ("B", self.second)):
             details += [
                 f"the objective of {name} is {_valued(step)}"
@@ -76,7 +77,7 @@ class Reason:
         return self.kind + (f" ({', '.join(details)})" if details else "")
 
     def mapped(self, number: Callable[[Any], Any]) -> Reason:
-        """Return the reason with other numbers in its steps.
+        """Return the proof with mapped numbers in its steps.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class Reason:
         return Reason(first, second, self.renaming.mapped(number))
 
     def holds(self, first: Form, second: Form) -> bool:
-        """Return True if every step applies to the two forms, and the last forms are one.
+        """Return True if every step applies, and the renaming maps one last form to the other.
 
         Parameters
         ----------
@@ -101,8 +102,8 @@ class Reason:
         Raises
         ------
         ValueError
-            If a step does not apply; NotANumber if it does not hold for all values of
-            the parameters.
+            If a step does not apply; NotANumber, a ValueError, if it does not apply for
+            all values of the parameters.
         """
         return self.renaming.holds(after(first, self.first), after(second, self.second))
 
@@ -130,7 +131,7 @@ def find_reason(
     values: tuple[ObjectiveMap | None, ObjectiveMap | None] = (None, None),
     twins: tuple[Twin | None, Twin | None] = (None, None),
 ) -> Reason | None:
-    """Return a reason why the optima of two forms are equal or opposite, or None.
+    """Return a proof that the optima of two forms are equal or opposite, or None.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def find_reason(
     values : tuple[ObjectiveMap or None, ObjectiveMap or None], default (None, None)
         Value maps of the objectives.
     twins : tuple[Twin or None, Twin or None], default (None, None)
-        Forms in parameters, if the steps of the reason must hold for all their values.
+        Forms in parameters, if the steps of the proof must hold for all their values.
 
     Raises
     ------
@@ -212,7 +213,7 @@ class _Side:
 
 
 def _effort(choices: tuple[Choice, Choice]) -> tuple[Any, ...]:
-    """Return the rank of two choices: "none" first, then one choice on both sides."""
+    """Return the sort key of two choices: "none" first, then equal choices for both."""
     return sum(choice != "none" for choice in choices), choices[0] != choices[1], choices
 
 

@@ -1,9 +1,10 @@
 """Search for a renaming with scales, x_j = s_j z_k, that maps one form to another.
 
-It is found by colours and backtracking, and then verified. Colours are properties of a
-variable or of a row that neither order nor scale changes, refined until they
-distinguish no more. With the square L_j of a variable's own length, such as the square
-of the distance between its bounds or 1 / H_jj, these numbers have no scale:
+It is found by colour refinement and backtracking, and then verified. The colour of a
+variable or of a row consists of properties independent of order and scale, and is
+refined until it distinguishes no more of them. With L_j, the square of a length that
+scales with the variable, such as the distance between its bounds or 1 / sqrt(H_jj),
+these numbers do not depend on the scale:
 
     g_j^2 L_j,   H_ij^2 L_i L_j,   F_rj^2 L_j / f_r^2.
 
@@ -34,16 +35,16 @@ NODES = 300
 Most renamings are found with as many as there are variables.
 """
 ROUNDS = 8
-"""Maximum number of refinements of the colours: they are mostly stable after three."""
+"""Maximum number of refinements of the colours, which are mostly stable after three."""
 END = -1
-"""Name of a row's end among the names of its variables, which are counted from 0."""
+"""Key of the right-hand side in a dictionary of a row, whose other keys are variables."""
 Row = tuple[tuple[tuple[int, Any], ...], Any]
-"""Inequality: its entries with their variables, in order, and its end."""
+"""Inequality: pairs of variable and coefficient, in order, and the right-hand side."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColourRefinement:
-    """Form with the properties that its renamings cannot change."""
+    """Form with properties that no renaming changes."""
 
     form: Form
 
@@ -59,7 +60,7 @@ class ColourRefinement:
 
     @cached_property
     def squares(self) -> list[Any]:
-        """Square of the length of every variable, None if it has none."""
+        """Squared length L_j of every variable, as in the module; None if it has no length."""
         form, squares = self.form, []
         for k, (low, high) in enumerate(self.ends):
             if low is not None and high is not None and high != low:
@@ -72,7 +73,7 @@ class ColourRefinement:
 
     @cached_property
     def rows(self) -> set[Row]:
-        """Inequalities, each over the size of its first number."""
+        """Inequalities, each divided by the absolute value of its first coefficient."""
         used = [np.flatnonzero(row != 0).tolist() for row in self.form.F]
         return {
             scaled_row({k: self.form.F[r, k] for k in used[r]}, end)
@@ -81,7 +82,7 @@ class ColourRefinement:
 
     @cached_property
     def rows_of(self) -> list[list[dict[int, Any]]]:
-        """Inequalities of every variable, each as its entries, with its end under the name -1."""
+        """Inequalities of every variable: coefficients by variable, right-hand side by END."""
         rows: list[list[dict[int, Any]]] = [[] for _ in range(self.form.n)]
         for row, end in zip(self.form.F, self.form.f, strict=True):
             used = np.flatnonzero(row != 0).tolist()
@@ -91,7 +92,7 @@ class ColourRefinement:
 
     @cached_property
     def colours(self) -> tuple[list[int], list[int]]:
-        """Colours of the variables, and of the inequalities in several of them."""
+        """Colours of the variables, and of the inequalities that are not bounds."""
         unknowns = [hash(self._own(k)) for k in range(self.form.n)]
         rows = [r for r in range(len(self.form.f)) if not self.form.bounds[r]]
         entries = {r: self._entries(r) for r in rows}
@@ -136,7 +137,7 @@ class ColourRefinement:
         )
 
     def _pairs(self, k: int) -> dict[int, Any]:
-        """Return the scale-free numbers of the quadratic term at variable k, by other variable."""
+        """Return H_kj^2 L_k L_j by variable j; None for an unknown length."""
         row, pairs = self.form.H[k], {}
         for j in np.flatnonzero(row != 0).tolist():
             known = self.squares[j] is not None and self.squares[k] is not None
@@ -144,7 +145,10 @@ class ColourRefinement:
         return pairs
 
     def _entries(self, r: int) -> dict[int, Any]:
-        """Return the scale-free numbers of an inequality, by variable."""
+        """Return F_rk^2 L_k / f_r^2 by variable k.
+
+        If f_r = 0, f_r^2 is replaced by the sum of all F_rk^2 L_k. None if a length is unknown.
+        """
         row, end = self.form.F[r], self.form.f[r]
         used = np.flatnonzero(row != 0).tolist()
         sizes: dict[int, Any] = {
@@ -238,7 +242,7 @@ class RenamingSearch:
         return all(scaled_row(image, image.pop(END)) in self.second.rows for image in images)
 
     def _scales(self, j: int, k: int) -> Iterator[Any]:
-        """Yield the scales s of x_j = s z_k that fit the bounds and lengths of the two."""
+        """Yield the scales s for which x_j = s z_k fits the bounds and lengths of both."""
         (low, high), (other_low, other_high) = self.first.ends[j], self.second.ends[k]
         one, other = self.first.squares[j], self.second.squares[k]
         if one is not None and other is not None:
@@ -253,7 +257,10 @@ class RenamingSearch:
                 yield -size
 
     def _sizes_by_rows(self, j: int, k: int) -> list[Any]:
-        """Return 1, and ratios of entries of the two in rows, for variables without a length."""
+        """Return candidate sizes of scales: 1, and ratios of coefficients in rows.
+
+        They are for variables without a length.
+        """
         sizes: list[Any] = [fmpq(1)]
         for M, N in (
             (self.first.form.F, self.second.form.F),
@@ -265,12 +272,12 @@ class RenamingSearch:
 
 
 def scaled_row(entries: dict[int, Any], end: Any) -> Row:
-    """Return the inequality over the size of the entry of its first variable.
+    """Return the inequality divided by the absolute value of its first coefficient.
 
     Parameters
     ----------
     entries : dict of int to number
-        Entries, by variable.
+        Coefficients, by variable.
     end : flint.fmpq
         Right-hand side.
     """
@@ -282,7 +289,7 @@ def scaled_row(entries: dict[int, Any], end: Any) -> Row:
 def verified(
     first: Form, second: Form, order: tuple[int, ...], scales: tuple[Any, ...]
 ) -> Renaming | None:
-    """Return the renaming with its rows and equations, or None if a number differs.
+    """Return the complete renaming if it maps the first form to the second, or None.
 
     Parameters
     ----------
@@ -305,9 +312,9 @@ def verified(
 
 
 def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
-    """Return the index and factor of the inequality of the second equal to each of the one.
+    """Return, for each inequality of `one`, the one of `second` that is a multiple of it.
 
-    It is a multiple of that inequality; None if one has no such multiple.
+    The result is pairs of index and factor, or None if an inequality has no such partner.
     """
     known = {}
     for r, (row, end) in enumerate(zip(second.F, second.f, strict=True)):
@@ -325,15 +332,12 @@ def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
 
 
 def _size(row: Any, end: Any) -> Any:
-    """Return the size of the first nonzero number of an inequality."""
+    """Return the absolute value of the first nonzero number of an inequality."""
     return next((abs(v) for v in (*row, end) if v != 0), fmpq(1))
 
 
 def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the matrix M by which the equations of `these` are M times those of `those`.
-
-    None if there is none.
-    """
+    """Return M such that the equations of `these` are M times those of `those`, or None."""
     height, width = those.E.shape
     left = np.hstack([those.E, those.e[:, None], zeros(height, height)])
     left[np.arange(height), width + 1 + np.arange(height)] = fmpq(1)

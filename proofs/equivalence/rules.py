@@ -1,14 +1,13 @@
-"""Normal form of a program: rules propose steps until none does.
+"""Normal form of a program, reached when the rules propose no further step.
 
-Equations are solved for free variables, variables in no row are minimised out, lower
-bounds are moved to 0, slacks vanish, and duplicate rows are dropped. An equation may
-also be solved for a variable that has bounds. The choice of this variable is free, so
-that a program has a normal form for each of CHOICES, and any two that agree are a
-reason.
+Equations are solved for free variables, the objective is minimised over variables that
+are in no row, lower bounds are shifted to 0, slack variables are eliminated, and
+redundant rows are removed. An equation may also be solved for a variable that has
+bounds. The choice of this variable is free, so that a program has a normal form for each
+of CHOICES; any two that agree prove equivalence.
 
-If a reason must hold for all data, the form is one at some values of the parameters,
-and its twin is the form in the parameters: only steps are taken that apply to the twin
-too.
+If a proof must hold for all data, the form has some values of the parameters, and its
+twin is the form in the parameters. Only steps that apply to both are taken.
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ Choice = Literal["none", "costless", "costly", "first", "last", "projected"]
 CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "projected")
 """Variables with bounds for which equations are solved.
 
-They are none, those without cost, those with the only cost, the first or the last. By
-"projected" there is none, and variables without cost are projected out of the
-inequalities.
+"none"; "costless", not in the objective; "costly", the only one of its equation in the
+linear term; "first" or "last" of the equation. "projected" is "none", and variables that
+are in inequalities only are projected out.
 """
 Rule = Callable[[Form], Iterator[Move]]
-"""Function that proposes steps, the best one first; steps that do not apply are skipped."""
+"""Generator of proposed steps, the best one first; those that do not apply are skipped."""
 
 
 def normal(
     form: Form, choice: Choice, clock: Clock, twin: Twin | None = None
 ) -> tuple[Form, tuple[Move, ...]]:
-    """Return the normal form, and the steps that lead to it.
+    """Return the normal form of a form, and the steps that lead to it.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ def normal(
 def _taken(
     proposed: Iterable[Move], form: Form, twin: Twin | None
 ) -> Iterator[tuple[Move, Form, Twin | None]]:
-    """Yield the steps that apply to a form and to its twin, each with both after it."""
+    """Yield the steps that apply to a form and its twin, each with the new form and twin."""
     for step in proposed:
         with suppress(ValueError):
             after = step.apply(form)
@@ -107,7 +106,7 @@ def _taken(
 def _free_solved(form: Form) -> Iterator[Move]:
     """Yield eliminations of a variable without bounds.
 
-    Equations with a slack of their own, which become inequalities, go last.
+    Equations with a slack variable, which can become inequalities, are used last.
     """
     used = form.E != 0
     slack = used[:, form.bounded & (used.sum(axis=0) == 1)].any(axis=1)
@@ -137,7 +136,7 @@ def _bounded_solved(choice: Choice) -> Rule:
 
 
 def _slack_solved(form: Form) -> Iterator[Move]:
-    """Yield eliminations of a bounded variable without cost that is in no other row."""
+    """Yield eliminations of slack variables: in one equation, one bound, no objective."""
     for k in np.flatnonzero(form.bounded & ((form.E != 0).sum(axis=0) == 1)).tolist():
         if form.in_rows(k) == 2 and not form.in_objective(k):
             yield Elimination(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
@@ -150,7 +149,7 @@ def _void(form: Form) -> Iterator[Move]:
 
 
 def _said_once(form: Form) -> Iterator[Move]:
-    """Yield removals of all but the tightest of parallel rows, and of void rows that hold."""
+    """Yield removals of rows 0 <= f, f >= 0, and of all but the tightest of parallel rows."""
     tightest: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
@@ -171,7 +170,7 @@ def _said_once(form: Form) -> Iterator[Move]:
 
 
 def _opposite(form: Form) -> Iterator[Move]:
-    """Yield equations in place of two opposite inequalities."""
+    """Yield replacements of two opposite inequalities by an equation."""
     seen: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
         used = np.flatnonzero(row != 0)
@@ -185,7 +184,7 @@ def _opposite(form: Form) -> Iterator[Move]:
 
 
 def _at_zero(form: Form) -> Iterator[Move]:
-    """Yield shifts of a lower bound to 0, or of an upper one without a lower one."""
+    """Yield shifts of a lower bound to 0, or of the upper one if there is no lower bound."""
     for k in np.flatnonzero(form.bounded).tolist():
         ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.bounds_of(k)}
         end = ends.get(False, ends.get(True))

@@ -1,4 +1,4 @@
-"""Problem as stated at given data: its program in rationals, optimum, and value map."""
+"""Declared problem with given data: its program in rationals, optimum, and value map."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from equimargin.solvers.exact.program import (
 from equimargin.solvers.exact.program.clock import Clock
 
 Statement = str | Callable[[Any], Any]
-"""Problem of data: a formulation's id, or a function of data that returns a problem.
+"""Declaration of a problem: a formulation's id, or a function of data.
 
-A function returns a cvxpy problem, or one with its value map.
+A function returns a cvxpy problem, or a pair of a problem and its value map.
 """
 SECONDS = 20.0
 """Time limit of one exact optimum, in seconds.
@@ -45,23 +45,23 @@ Instances are small, and one that takes longer counts as undecided.
 
 
 class NoProblem(TypeError):
-    """Error of a function of data that returns no cvxpy problem."""
+    """A function of data returned something other than a cvxpy problem."""
 
 
 class RefusalError(ValueError):
-    """Error of a formulation that is not stated for these data, with the reason."""
+    """A formulation cannot be declared for the given data; the message has the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class StatedProgram:
-    """cvxpy problem at given data.
+    """cvxpy problem with given data.
 
     Attributes
     ----------
     problem : cvxpy.Problem
         Problem.
     value : callable or None
-        Map from its optimum to the number that is compared; None if that is the optimum.
+        Value map, from the optimum to the number that is compared; None for the identity.
     reading : Reading
         Interpretation of the floats.
     clock : Clock
@@ -78,12 +78,12 @@ class StatedProgram:
 
     @cached_property
     def program(self) -> Program:
-        """Program in rationals; ValueError if there is none."""
+        """Program in rationals; ValueError if the problem is no such program."""
         return compile_program(self.problem, self.reading)
 
     @cached_property
     def form(self) -> Form:
-        """Program with rows alone; ValueError if it has second-order cones."""
+        """Program as a `Form`; ValueError if it has second-order cones."""
         return make_form(self.program)
 
     @cached_property
@@ -110,7 +110,7 @@ class StatedProgram:
         raise ValueError(outcome.reason)
 
     def mapped(self, v: Any) -> Fraction | float:
-        """Return the value map of a value.
+        """Return the image of a value under the value map.
 
         Parameters
         ----------
@@ -138,9 +138,9 @@ class StatedProgram:
 
     @cached_property
     def rounding(self) -> float:
-        """Bound on the move of the mapped exact optimum by roundings; 0 for an infinite one.
+        """Bound on the change of the mapped optimum by roundings of the program's numbers.
 
-        The roundings are those of the program's numbers.
+        It is 0 if the optimum is infinite or not known.
         """
         if not isinstance(self.outcome, Optimum):
             return 0.0
@@ -149,9 +149,9 @@ class StatedProgram:
 
     @cached_property
     def affine(self) -> tuple[Fraction, Fraction] | None:
-        """Slope and offset of the value map; None if it is not affine, or rounds.
+        """Slope and offset of the value map; None if it is not affine, or computes in floats.
 
-        They are computed at the optimum and two more values.
+        They are computed from its results at v, v + 1 and v + 2: v is the optimum, or 1.
         """
         if self.value is None:
             return Fraction(1), Fraction(0)
@@ -176,13 +176,13 @@ class StatedProgram:
 
     @property
     def opposite(self) -> bool:
-        """True if the value is minus the optimum of the form, apart from its value map."""
+        """True if the compared value decreases as the optimum of the minimised form increases."""
         assert self.affine is not None
         return self.program.maximised == (self.affine[0] > 0)
 
     @property
     def valued(self) -> ObjectiveMap | None:
-        """Step from the form's objective to the scale of the value; None if they are equal."""
+        """Step that applies the value map, up to sign, to the form; None for the identity."""
         assert self.affine is not None
         slope, offset = self.affine
         if abs(slope) == 1 and offset == 0:
@@ -191,15 +191,15 @@ class StatedProgram:
 
 
 def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> StatedProgram:
-    """Return a problem at given data.
+    """Return the declared problem with given data.
 
     Parameters
     ----------
     statement : Statement
         Id of a formulation, or function of data.
     data : object
-        Data of the function; a problem of the formulation's family, or the data of a
-        user-defined one.
+        Argument of the function; or a problem of the formulation's family; or the data
+        of a user-defined family.
     reading : Reading
         Interpretation of the floats.
     clock : Clock
@@ -214,7 +214,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     ValueError
         If a function fails.
     NoProblem
-        If a function returns another object.
+        If a function does not return a cvxpy problem.
     """
     posed = data
     if isinstance(statement, str):
@@ -224,7 +224,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
         posed = _posed(entry, data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
-            raise RefusalError(f"{statement} is not stated there: {refusal}")
+            raise RefusalError(f"{statement} cannot be declared for these data: {refusal}")
     try:
         with kept_from_quitting(), values_read() as names:
             problem, value = _built(statement, posed, reading)
@@ -241,26 +241,26 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
 
 
 def _posed(entry: Formulation, data: Any) -> AnyProblem:
-    """Return the problem of a formulation's family: the given one, or one of the given data.
+    """Return a problem of a formulation's family: `data` itself, or one made from it.
 
-    The data may also be those of another canonical problem. Raise a RefusalError if the
-    family takes other data than the given problem has.
+    `data` may also be a canonical problem of another family. Raise a RefusalError if the
+    family needs data that this problem does not have.
     """
     family = FAMILIES[entry.family]
     if isinstance(data, CanonicalProblem) and data.family != entry.family and family.is_canonical:
         try:
             moved: AnyProblem = family.with_data_of(data)
         except ValueError as reason:
-            raise RefusalError(f"{entry.id} is not stated there: {reason}") from None
+            raise RefusalError(f"{entry.id} cannot be declared for these data: {reason}") from None
         return moved
     posed: AnyProblem = data if isinstance(data, AnyProblem) else family(data)
     return posed
 
 
 def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
-    """Return the reason why a formulation rejects data, or None.
+    """Return the reason why a formulation rejects a problem, or None.
 
-    Raise a ValueError if the function of the refusal fails.
+    Raise a ValueError if the formulation's own test raises an exception.
     """
     try:
         with kept_from_quitting():
@@ -324,13 +324,13 @@ def exact_value(
 
 
 def _valued(entry: Formulation, data: Any, problem: Any, reading: Reading, v: Any) -> Any:
-    """Return a formulation's value map at its data.
+    """Return the image of v under a formulation's value map.
 
-    The parameters of a canonical one are interpreted as the numbers of the program are.
+    Parameters of a canonical problem become rationals by `reading`, like its program.
     """
     if not isinstance(data, Symbols):
         return entry.value(v, data)
-    # Read after the problem is built: it does not depend on the values.
+    # `values_read` omits these reads: the problem is already built.
     values = {parameter.name(): parameter.value for parameter in problem.parameters()}
     rational = {
         name: read(float(at), reading) if np.ndim(at) == 0 else at for name, at in values.items()

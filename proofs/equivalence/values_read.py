@@ -1,11 +1,11 @@
 """Parameters whose values are read while a problem is built.
 
-A function that reads the value of a cvxpy parameter may state another problem at
-another value, so that a proof for the problem that it built does not hold for all
-values of that parameter. Reads are noticed where Python calls the getter of `value`, in
-this thread. A read of `_value`, one in another thread, and a branch on the data behind
-the value are not: a claim for all values is one about the built problems, and must
-state that.
+A function that reads the value of a cvxpy parameter may build another problem at
+another value. A proof for the problem that it built then does not hold for all values
+of that parameter. Only calls of the getter of `value` in this thread are detected. A
+read of `_value`, a read in another thread, and a branch on the data from which the
+value was set are not. A statement on all values therefore holds for the built problems
+only, and must say so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from equimargin.formulations.declarations import declaration
 from equimargin.formulations.declarations.symbols import cp
 
 KEEPS_THE_VALUES_DECLARED = vars(declaration)
-"""Globals of `declaration`, which reads values after a problem is built, to store them."""
+"""Globals of the module `declaration`, whose own reads of values do not count.
+
+It reads them after a problem is built, in order to store them.
+"""
 
 
 @contextmanager

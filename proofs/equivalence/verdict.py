@@ -1,7 +1,4 @@
-"""Verdict on two problems: EQUAL with a reason, DIFFERENT with an instance, or UNDECIDED.
-
-UNDECIDED comes with the evidence.
-"""
+"""Verdict on two problems: EQUAL with a proof, DIFFERENT with an instance, or UNDECIDED."""
 
 from __future__ import annotations
 
@@ -17,13 +14,13 @@ from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.proofs.equivalence.comparison import InstanceComparison
 
 FEWEST_ALIKE = 4
-"""Threshold, in instances, for a sentence on a common ratio or distance of optima."""
+"""Minimum number of instances for a sentence on a common ratio or difference of optima."""
 LONGEST_FRACTION = 130
-"""Longest fraction that is printed as one, in bits: about forty digits."""
+"""Longest fraction that is printed exactly, in bits: about forty digits."""
 CAUSES_SHOWN = 3
 """Maximum number of listed causes of undecided instances."""
 WIDTH = 80
-"""Width of a verdict in a terminal, in columns; lines of Python may be longer."""
+"""Width of a printed verdict, in columns; lines of Python code may be longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +34,10 @@ class Difference:
     values : tuple of 2 Fraction or float
         Exact optima, or infinities that exact rays prove.
     code : str
-        Lines of Python that print them.
+        Lines of Python that compute and print these optima.
     certificates : tuple of 2 dict or None
-        Certificates of the two programs, as `equimargin verify` checks them; None if the
-        checker rejects one.
+        Certificates of the two programs, for `equimargin verify`; None in place of one that
+        the checker rejects.
     """
 
     data: Any = field(repr=False)
@@ -58,19 +55,20 @@ class Same:
     a, b : str
         Names of the problems.
     verdict : {"EQUAL", "DIFFERENT", "UNDECIDED"}
-        EQUAL only with a reason at every sampled instance, DIFFERENT only with an instance.
+        EQUAL only with a proof at every sampled instance, DIFFERENT only with an instance of
+        different optima.
     reasons : tuple of str
         Verdict in sentences.
     difference : Difference or None
         Instance of different optima, if there is one.
     findings : tuple of InstanceComparison
-        Sampled instances, with their reasons.
+        Comparisons at the sampled instances.
     instances : int
-        Number of instances with two exact optima.
+        Number of instances at which both exact optima are known.
     equal : int
-        Number of those with equal optima.
+        Number of instances with equal optima.
     undecided : Counter of str
-        Other instances, by their causes.
+        Number of instances without both optima, by the cause.
     seconds : float
         Elapsed seconds.
     """
@@ -132,9 +130,9 @@ class Same:
 
 
 def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
-    """Return the reasons that were found, the most frequent kind first.
+    """Return a sentence for each kind of proof that was found, the most frequent kind first.
 
-    Each kind has the text of its longest statement.
+    Of the texts of one kind, the longest is used.
 
     Parameters
     ----------
@@ -155,7 +153,7 @@ def found_reasons(explained: Sequence[InstanceComparison]) -> list[str]:
 def scope(
     explained: Sequence[InstanceComparison], infinite: Sequence[InstanceComparison], left_out: int
 ) -> list[str]:
-    """Return the data for which the reason is verified, in sentences.
+    """Return sentences on the data for which the proof is verified.
 
     Parameters
     ----------
@@ -164,14 +162,14 @@ def scope(
     infinite : sequence of InstanceComparison
         Comparisons of instances with equal infinite optima.
     left_out : int
-        Number of instances that one problem does not state.
+        Number of instances at which one problem cannot be declared.
     """
     general = [found.for_all_data for found in explained if found.for_all_data is not None]
     sentences = [
         "It is verified in rationals, number by number, at every instance drawn; nothing is "
         "claimed of other data."
     ]
-    # A reason for all data must cover every instance.
+    # A proof for all data must be found at every instance.
     if len(general) == len(explained):
         names, above = (
             general[0].names,
@@ -186,9 +184,9 @@ def scope(
             else ""
         )
         sentences = [
-            f"Of the problems built here, it holds for all values of {of_which} at "
+            f"For the problems built here, the proof holds for all values of {of_which} at "
             f"which{where} either is feasible: it is verified in "
-            "polynomials of the entries of parameters. Whether other problems are built at "
+            "polynomials of the parameters' entries. Whether other problems are built at "
             "other values is not examined."
         ]
     elif read := sorted(frozenset[str]().union(*(found.values_read for found in explained))):
@@ -203,8 +201,8 @@ def scope(
         )
     if left_out:
         sentences.append(
-            f"On {instances_counted(left_out)} more one of the two is not stated: the "
-            f"verdict is on the data that both take."
+            f"On {instances_counted(left_out)} more, one of the two cannot be declared: "
+            f"the verdict covers only data for which both can."
         )
     return sentences
 
@@ -212,7 +210,7 @@ def scope(
 def separation(
     different: InstanceComparison, findings: Sequence[InstanceComparison], reading: Reading
 ) -> list[str]:
-    """Return the difference in sentences, with a ratio or distance common to all instances.
+    """Return sentences on the difference, with a ratio or difference common to all instances.
 
     Parameters
     ----------
@@ -231,7 +229,7 @@ def separation(
     ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
     distances = {Fraction(second) - Fraction(first) for first, second in pairs}
     alike = f"on all {instances_counted(len(pairs))} drawn with two finite optima."
-    # A ratio or distance of few instances, or one that is trivial, is not reported.
+    # A ratio of 1, a difference of 0, or one of few instances is not reported.
     if (
         len(pairs) >= FEWEST_ALIKE
         and len(ratios) == 1
@@ -256,7 +254,7 @@ def reading_used(reading: Reading) -> str:
 
 
 def instances_counted(count: int) -> str:
-    """Return a number of instances with the noun.
+    """Return a number of instances as text, such as "2 instances".
 
     Parameters
     ----------
@@ -267,7 +265,7 @@ def instances_counted(count: int) -> str:
 
 
 def _indented(sentences: Sequence[str]) -> list[str]:
-    """Return sentences in lines of a terminal, each with a margin."""
+    """Return sentences as indented lines of at most WIDTH columns."""
     lines = (
         wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         for sentence in sentences
@@ -276,7 +274,7 @@ def _indented(sentences: Sequence[str]) -> list[str]:
 
 
 def in_words(value: Fraction | float) -> str:
-    """Return a number as text: a short fraction exactly, any other rounded after "about".
+    """Return a number as text: a short fraction exactly, a longer one as "about" a decimal.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Proofs of the optimum of any formulation as a rational program, and of solver answers."""
+"""Proofs of a formulation's optimum as a program in rationals, and of solvers' values."""
 
 from equimargin.proofs.program.proven_optimum import ProvenOptimum, optimum
 

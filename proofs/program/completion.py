@@ -1,11 +1,10 @@
 """Completion of a partial point of a program to an exactly feasible one.
 
-1. Rows over the given variables alone are made exact near the given values.
-2. The given values are substituted into the program.
-3. The rest is minimised over the other variables, and its upper bound is proven by a
-   feasible point.
+1. The given values are changed so that rows with given variables only hold exactly.
+2. The values are substituted into the program.
+3. The program is minimised over the other variables; a feasible point is found.
 
-The objective of the feasible point is the value of the given one.
+The objective at this feasible point counts as the value of the given point.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from equimargin.solvers.exact.program.linear_system import solution_near
 TIGHT = 1e-9
 """Slack, relative to 1 + |h|, up to which an inequality becomes an equation.
 
-It applies to inequalities over given values alone: solvers stop that near their bounds.
+It applies to inequalities with given variables only. Solvers end that close to bounds.
 """
 
 
 @dataclass(frozen=True)
 class FeasiblePoint:
-    """Exactly feasible point near given values.
+    """Properties of an exactly feasible point near given values.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class FeasiblePoint:
     moved : float
         Largest |change| of a given value v over 1 + |v|.
     hidden : Fraction
-        Possible decrease of the objective within the roundings of the point.
+        Bound of the decrease of the objective within the roundings of the point.
     """
 
     objective: Fraction
@@ -57,7 +56,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     Parameters
     ----------
     program : Program
-        Program with the columns of its variables.
+        Program that knows the columns of its named variables.
     given : mapping
         Values of variables by name.
     seconds : float
@@ -66,9 +65,8 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     Raises
     ------
     ValueError
-        If there are no values; if a variable is unknown, or its values have another
-        size or are not finite; or if no exactly feasible point is found near the
-        values.
+        If there are no values; if a name is unknown, or its values have another size or
+        are not finite; or if no exactly feasible point is found near the values.
     """
     clock = Clock(seconds)
     requested = _by_columns(program, given)
@@ -127,9 +125,9 @@ def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
 
 
 def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
-    """Return values near the given ones that satisfy the rows without other variables.
+    """Return values near the given ones that satisfy all rows with given variables only.
 
-    Inequalities within TIGHT of their bounds become equations.
+    Inequalities with slack of at most TIGHT become equations.
     """
     position = {j: k for k, j in enumerate(asked)}
     equations = [
@@ -146,7 +144,7 @@ def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
         for row, end in own
         if end - product(row, asked) <= Fraction(TIGHT) * (1 + abs(end))
     ]
-    # Tight inequalities as equations first; without them if these are inconsistent.
+    # Tight inequalities are equations at first; if these are inconsistent, they are not.
     for chosen in ([*equations, *tight], equations):
         matrix = Matrix(
             tuple({position[j]: v for j, v in row.items()} for row, _ in chosen), len(position)

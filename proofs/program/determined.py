@@ -1,9 +1,9 @@
-"""Variables and a part of the linear objective that are equal at every feasible point.
+"""Variables, and the part of the linear objective, that are equal at all feasible points.
 
-The equations of a program determine such variables alone. By the equations A x = b the
-linear objective is q'x = y'b + (q - A'y)'x, for any y. A part that no feasible point
-changes is all in y'b, for the y that makes the terms of the rest smallest. That y is
-the solution of a linear program, or exact if nothing is left.
+Such variables are determined by the equations A x = b alone. By these equations the
+linear objective is q'x = y'b + (q - A'y)'x for any y. The y that makes the terms of
+(q - A'y)'x smallest moves into y'b all that is equal at all feasible points. This y is
+computed by a linear program in floats, or exactly if q = A'y has a solution.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Values = dict[int, Fraction]
 def determined(program: Program) -> Values:
     """Return the variables that the equations determine one after the other.
 
-    The equations t = 2 and s = t + 1 determine t and then s.
+    For example, t = 2 and s = t + 1 determine t, and then s.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def determined(program: Program) -> Values:
 
 
 def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
-    """Return the program over the other variables, with its constant as it was.
+    """Return the program over the other variables, with an unchanged constant.
 
-    Rows that hold none of the other variables are dropped.
+    Equations and inequalities without other variables are dropped.
 
     Parameters
     ----------
@@ -83,8 +83,7 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
         return {position[j]: v for j, v in row.items() if j in position}
 
     full = [fixed.get(j, Fraction(0)) for j in range(program.n)]
-    # The cross terms of the quadratic, of fixed and other variables, are linear in the
-    # others.
+    # Products of fixed and other variables in the quadratic term are linear in the others.
     pushed = program.P.times(full)
     equations = [
         (rest(row), end - product(row, fixed))
@@ -109,7 +108,7 @@ def with_values(program: Program, fixed: Values, others: list[int]) -> Program:
 
 
 def product(row: Row, values: Values) -> Fraction:
-    """Return the sum of the entries of a row times values, over the columns that have one.
+    """Return the sum of a row's entries times values, over the columns with a value.
 
     Parameters
     ----------
@@ -124,7 +123,7 @@ def product(row: Row, values: Values) -> Fraction:
 def with_pairs_as_equations(program: Program) -> Program:
     """Return the program with a further equation for every two opposite inequalities.
 
-    Together they are one equation, such as t <= 1 and 2 t >= 2.
+    For example, t <= 1 and 2 t >= 2 together are t = 1.
 
     Parameters
     ----------
@@ -147,20 +146,22 @@ def with_pairs_as_equations(program: Program) -> Program:
 
 
 def without_constant(program: Program, sizes: Vector, clock: Clock) -> tuple[Fraction, Fraction]:
-    """Return the sum of the sizes of the linear terms without a constant part, and that part.
+    """Return the size of the linear terms without their constant part, and that part.
 
-    The constant part of the linear objective is the one that no feasible point changes.
+    The constant part of the linear objective is equal at all feasible points. The size
+    is the sum of |coefficient| times the size of the variable, or times its reach once
+    a constant part is removed. The reach of a variable is the minimum, over its
+    equations, of the largest term over the variable's |coefficient|: so much may a
+    variable at 0 change if other terms compensate for it.
 
     Parameters
     ----------
     program : Program
         Any convex program.
     sizes : Vector of shape (n,)
-        Sizes of the variables at the optimum. In the rest each counts with its reach,
-        the least of its equations: their largest term over its own coefficient. A
-        variable at 0 may change by that if others make up for it.
+        Absolute values of the variables at the optimum.
     clock : Clock
-        Time limit; once it is up, nothing is removed.
+        Time limit; if it is exceeded, nothing is removed.
     """
     q, A = program.q, program.A
     whole = _terms(q, sizes)
@@ -195,17 +196,16 @@ def _reach(A: Matrix, sizes: Sequence[Fraction]) -> list[Fraction]:
 def _least_terms(
     q: Sequence[Fraction], A: Matrix, reach: Sequence[Fraction], clock: Clock
 ) -> list[Fraction] | None:
-    """Return a y of the least sum of |q - A'y| times the reaches, in floats.
+    """Return a y that minimises the sum of |q - A'y| times the reaches, in floats.
 
-    It is found by the dual: max q'w with A w = 0 and |w| <= the reaches.
+    It consists of the multipliers of the dual: max q'w with A w = 0 and |w| <= reach.
     """
     # Imported here: most programs do not need scipy's linear programming.
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    # The variables are w over the reaches, so that their bounds are -1 and 1. Rows and
-    # the objective are divided by their largest entries, and the multipliers are scaled
-    # back.
+    # The variables are w / reach, with bounds -1 and 1. The largest entries of rows and
+    # objective are scaled to 1, and the multipliers are scaled back.
     ways = floats([a * b for a, b in zip(q, reach, strict=True)])
     entries = [(i, j, v * reach[j]) for i, row in enumerate(A.rows) for j, v in row.items()]
     units = [

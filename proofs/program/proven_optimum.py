@@ -1,9 +1,9 @@
 """Proofs of the optimum of a formulation, on the scale of its family.
 
-A formulation is itself a program in standard form. Its optimum is exact, or lies in a
-proven interval, or an exact ray shows that it is infinite (`solvers/exact/program`,
-`proofs/enclosure`). The value map of the formulation converts the optimum to the
-family's scale.
+A formulation is compiled to a program in standard form. The optimum is computed exactly,
+or enclosed in a proven interval, or an exact ray proves that it is infinite
+(`solvers/exact/program`, `proofs/enclosure`). The value map of the formulation converts
+it to the family's scale, the common units of the family's values.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from equimargin.solvers.exact.program.clock import Clock
 SECONDS_OF_A_CONSTANT = 2.0
 """Maximum seconds of the search for the constant part of an objective.
 
-That part matters in few programs, whose equations are few.
+The constant part matters in few programs, and these have few equations.
 """
 ULPS_OF_A_MAP = 16
-"""Units in the last place by which a value and its image are widened.
+"""Units in the last place by which a value and its image under a float map are widened.
 
-They are widened if a map computes in floats: such maps have a few operations.
+Such maps consist of a few operations.
 """
 SHARE_OF_TERMS = 1e-3
-"""Size over the sum of the sizes of the terms.
+"""Ratio of a program's size to the sum of the absolute terms of its objective.
 
-Terms may cancel, and an S of 1e-4 times the size covers their roundings alone: a
-tolerance of 1e-6 S is 450 units in the last place of the terms.
+Terms may cancel, so that the optimum is almost 0. S is then 1e-4 times the size, and a
+tolerance of 1e-6 S is 450 units in the last place of the terms, above their rounding.
 """
 Number = Fraction | float
 """Exact value, or a float."""
@@ -68,28 +68,28 @@ class ProvenOptimum:
     exact : Fraction or None
         Optimum, if it is known as a rational number.
     reason : str
-        Method of the proof, or reason for its lack, as text.
+        Method of the proof, or reason why there is none, as text.
     size : float
-        SHARE_OF_TERMS of the terms of the objective at the optimum, in the units of the
-        declared objective; 1 if all vanish.
+        SHARE_OF_TERMS times the sum of the absolute terms of the objective at the
+        optimum, in units of the declared objective; 1 if all terms are 0.
     constant : float
-        Part of the objective that is equal at every feasible point, and in none of the
-        terms, on the family's scale.
+        Part of the objective that is equal at every feasible point, on the family's
+        scale; `size` does not include it.
     x : Vector or None of shape (n,)
-        Point of the program with the value of one end, or None.
+        Feasible point of the program, which proves one bound, or None.
     y : Vector or None of shape (m,)
-        Multipliers of the equations with the value of the other end, or None.
+        Multipliers of the equations, which with z prove the other bound, or None.
     z : Vector or None of shape (r,)
-        Multipliers of the rows of G with the value of the other end, or None.
+        Multipliers of the rows of G, or None.
     feasible : bool
         False if a ray proves that no point is feasible.
     rounding : float
-        Bound of the move of the optimum by roundings of the program's numbers; 0 if x, y
-        and z are not known.
+        Bound of the change of the optimum by roundings of the program's numbers; 0 if x,
+        y or z is not known.
     proof : Optimum, Infeasible, Unbounded, Enclosure or None
         Proof of the program's optimum, from which a certificate is made.
     doubt : str
-        Reason why it is not proven on the family's scale after all; else empty.
+        Reason why the bounds are not proven on the family's scale; empty if they are.
     """
 
     lower: float
@@ -113,7 +113,7 @@ class ProvenOptimum:
 
     @property
     def is_known(self) -> bool:
-        """True if both ends are known."""
+        """True if both bounds are finite, or both are the same infinity."""
         return self.lower == self.upper or (isfinite(self.lower) and isfinite(self.upper))
 
     def __str__(self) -> str:
@@ -137,19 +137,19 @@ class ProvenOptimum:
 def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
     """Return the proven optimum of a formulation, on the family's scale.
 
-    It is cached with the problem, so that it is proven once.
+    The result is cached in the problem.
 
     Parameters
     ----------
     problem : ProgramProblem
-        Problem, with the time limits of its proofs.
+        Problem, with the time limit of a proof.
     id : str, optional
-        Id of the formulation; by default the definition's.
+        Id of the formulation; by default the first of the family.
 
     Raises
     ------
     ValueError
-        If it is no convex quadratic, linear or second-order cone program.
+        If the formulation is no convex quadratic, linear or second-order cone program.
     """
     entry = problem.definition if id is None else problem.formulations[id]
     if entry.key not in problem.optima:
@@ -162,17 +162,16 @@ def optimum(problem: ProgramProblem, id: str | None = None) -> ProvenOptimum:
 
 
 def stated_rounding(problem: ProgramProblem, id: str | None = None) -> float:
-    """Return the distance by which roundings may move two stated optima apart.
+    """Return how far rounded numbers may move apart the optima of two formulations.
 
-    The roundings are those of the stated numbers of a formulation and of the
-    definition.
+    The two are a formulation and the first one of its family.
 
     Parameters
     ----------
     problem : ProgramProblem
         Problem.
     id : str, optional
-        Id of the formulation; None for the definition alone.
+        Id of the formulation; None for the first one alone.
 
     Raises
     ------
@@ -193,7 +192,7 @@ def proven_optimum(
     program : Program
         Any convex program.
     value : callable
-        Map from its stated objective to the family's scale.
+        Value map, from the declared objective to the family's scale.
     seconds : float, default SECONDS
         Time limit in seconds.
 
@@ -213,7 +212,7 @@ def proven_optimum(
         f"proven by {bounds.lower_by} and {bounds.upper_by}",
     )
     _, y, z = bounds.dual or (None, None, None)
-    # Without an enclosure, an exact optimum or ray is searched for in the time left.
+    # Without two finite bounds, an exact optimum or ray is sought in the time left.
     if not (_is_finite(low) and _is_finite(high)) and not program.cones:
         outcome = program_optimum(program, max(clock.left, LEAST_SECONDS))
         reason = (
@@ -265,7 +264,7 @@ class FamilyValue:
     Parameters
     ----------
     exact : Fraction, optional
-        Value, if the map keeps fractions; None if it computes in floats.
+        Value, if the map computes in fractions; None if it computes in floats.
     doubt : str, default ""
         Reason why the bounds are not proven, or empty.
     """
@@ -277,16 +276,17 @@ class FamilyValue:
 
 
 def scaled(value: Callable[[Number], Any], end: Number) -> FamilyValue:
-    """Return the image of a value under a value map; the value is exact or infinite.
+    """Return the image of an exact or infinite value under a value map.
 
-    Nothing is proven of a map that computes in floats. The map is then evaluated on
-    both sides of the value too, which shows its amplification of a rounding: v - 2^50
-    turns that of the last place of 2^50 + 1/3 into one of 1/4.
+    The result of a map that computes in floats is not proven. Such a map is evaluated
+    slightly below and above the value, too, as it may amplify rounding errors: the map
+    v - 2^50 turns the rounding of 2^50 + 1/3 to float64 into an error of the order of
+    the result.
 
     Parameters
     ----------
     value : callable
-        Value map, from the program's stated objective to the family's scale.
+        Value map, from the program's declared objective to the family's scale.
     end : Number
         Exact or infinite value.
     """
@@ -309,7 +309,9 @@ def _is_finite(value: Number) -> bool:
 
 
 def below(value: Number) -> float:
-    """Return the largest float that is at most a value; -inf if a map gives no number.
+    """Return the largest float that is at most a value; -inf for NaN.
+
+    A float result of a map is widened by ULPS_OF_A_MAP.
 
     Parameters
     ----------
@@ -321,7 +323,9 @@ def below(value: Number) -> float:
 
 
 def above(value: Number) -> float:
-    """Return the smallest float that is at least a value; inf if a map gives no number.
+    """Return the smallest float that is at least a value; inf for NaN.
+
+    A float result of a map is widened by ULPS_OF_A_MAP.
 
     Parameters
     ----------
@@ -340,12 +344,12 @@ def above(value: Number) -> float:
 
 
 def size_and_constant(program: Program, x: Vector, clock: Clock) -> tuple[float, Fraction]:
-    """Return the size of the terms of the objective, and its constant.
+    """Return the size of the terms of the objective, and its constant part.
 
-    The size is SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, 1 if
-    all vanish. The constant is c, with the terms of variables that the equations
-    determine alone, and with the part of the others' linear terms that no feasible
-    point changes. The sum contains none of it.
+    The size is SHARE_OF_TERMS times the sum of |P_ij x_i x_j| / 2 and |q_i x_i|, or 1 if
+    all these terms are 0. The constant part is c, plus the terms of variables that the
+    equations determine, plus the part of the other linear terms that is equal at all
+    feasible points. The sum excludes the constant part.
 
     Parameters
     ----------

@@ -1,30 +1,31 @@
-"""Bound of the move of a program's optimum by roundings of its stated numbers.
+"""Bound of the change of a program's optimum by roundings of its numbers.
 
-A formulation that computes its numbers in floats, A'A or a scaled matrix, is proven
-exactly for the computed numbers, and these differ from the intended ones. Let x, y, z
-be optimal for the one program and x' for the other, and let every two corresponding
-numbers v of the programs differ by at most e |v|. Then the optimum of the other one is
-not lower than that of the one by more than e (S + R), with
+If a formulation computes its numbers in floats (A'A, say, or a scaled matrix), its
+optimum is proven for the computed numbers, which differ from the intended ones. Let
+program 1 have the computed and program 2 the intended numbers, let corresponding numbers
+v differ by at most e |v|, and let x, y, z be optimal for program 1 and x' for program 2.
+Then the optimum of program 2 is at least that of program 1 minus e (S + R), with
 
     S = 1/2 |x|'|P||x| + |q|'|x| + |c| + |y|'(|A||x| + |b|) + |z|'(|G||x| + |h|),
     R = (|P||x| + |q| + |A|'|y| + |G|'|z|)' |x' - x|.
 
-The reason: the Lagrangian of the other program at y and z is convex, and at most its
-optimum at x'. At x it differs by at most e S from that of the one, which is the optimum
-there, and its slope at x by at most e (|P||x| + |q| + |A|'|y| + |G|'|z|). With the two
-programs exchanged, the S and R of the other one bound the move upwards. All of it holds
-without "to first order".
+Proof: the Lagrangian of program 2 at y and z is convex in x, and at x' is at most the
+optimum of program 2. At x it differs by at most e S from the Lagrangian of program 1,
+which equals the optimum of program 1 there, and its gradient by at most
+e (|P||x| + |q| + |A|'|y| + |G|'|z|) from 0. With the programs exchanged, the S and R of
+program 2 bound the change in the other direction. No term of higher order is dropped.
 
-S is known here; the other S and both R are those of unknown numbers. They are assumed
-to be at most BEYOND_FIRST_ORDER S in all, which holds unless roundings move the optimal
-point and its multipliers by about their own size. A program that violates this is not
-stated by its floats, such as two equations that differ in their last digits alone.
+S of program 1 is known; both R, and S of program 2, depend on the unknown intended
+numbers. S + R is assumed to be at most BEYOND_FIRST_ORDER times the known S for either
+program, which holds unless roundings change the optimal point or the multipliers by
+about their size. Otherwise floats do not determine the problem: an example is two
+equations that differ in their last digits only.
 
-The point of a solver is rounded, too: a computation in floats gives a variable to units
-in the last place of the numbers of its rows. As the objective is convex, it is nowhere
-lower within these roundings of a point than by |slope|' (roundings). If the optimum is
-next to 0 and the terms of the objective are not, as in a sum of squares, the point
-bounds the optimum no better.
+The point of a solver is rounded, too: a variable that is computed in floats has an error
+of some units in the last place of the numbers in its rows. As the objective is convex,
+it decreases within these roundings by at most |slope|' (roundings). If the optimum is
+almost 0 and the terms of the objective are not, as in a sum of squares, the point cannot
+bound the optimum more tightly.
 
 References
 ----------
@@ -53,21 +54,21 @@ ULPS_OF_A_NUMBER = 16
 The sum of a few hundred rounded products rarely has a larger error.
 """
 BEYOND_FIRST_ORDER = 2
-"""Largest (S + R) / S, of the program and of the intended one.
+"""Assumed maximum of S + R of either program, over the known S.
 
-On small generated programs of all kinds it is below 1.001.
+On small generated programs of all kinds the ratio is below 1.001.
 """
 BITS_OF_A_MEANT_NUMBER = 40
-"""Bits of numerator and denominator together up to which a number is the intended one.
+"""Bits of numerator plus denominator up to which a number counts as intended, not rounded.
 
 One rounded sum in 1,000 is that short by chance.
 """
 
 
 def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Fraction:
-    """Return a bound of the move of a program's optimum by roundings of its numbers.
+    """Return a bound of the change of a program's optimum by roundings of its numbers.
 
-    It holds under the condition above.
+    It holds under the assumption of the module's docstring.
 
     Parameters
     ----------
@@ -91,11 +92,12 @@ def moved_by_rounding(program: Program, x: Vector, y: Vector, z: Vector) -> Frac
 def hidden_by_rounding(
     program: Program, x: Vector, others: Sequence[int], clock: Clock
 ) -> Fraction:
-    """Return the decrease of the objective within roundings of a feasible point.
+    """Return a bound of the decrease of the objective within roundings of a feasible point.
 
-    The roundings are those of its given numbers. Let l make slope + A'l vanish in all
-    other numbers. As A (x - x') = 0 for every feasible x', the objective is nowhere
-    lower there than by (slope + A'l)'(x - x'), in which the given numbers alone count.
+    A solver gave some variables, and all others follow from these. Let l be such that
+    slope + A'l is 0 in all other variables. As A (x - x') = 0 for every feasible x', the
+    objective at x' is lower by at most (slope + A'l)'(x - x'), which depends on the
+    given variables only.
 
     Parameters
     ----------
@@ -103,16 +105,16 @@ def hidden_by_rounding(
         Any convex program.
     x : Vector of shape (n,)
         Point, computed in floats: the error of every variable is some units in the last
-        place of its reach, as in `_reaches`.
+        place of its reach, defined in `_reaches`.
     others : sequence of int
-        Variables that are not given: they follow from those that are.
+        Indices of the variables that the solver did not give.
     clock : Clock
         Time limit of the proof.
 
     Returns
     -------
     Fraction
-        0 if the decrease is not known.
+        0 if no such l was found.
     """
     sizes = _reaches(program, x)
     slope, rows = _sum(program.P.times(x), program.q), program.A.transposed
@@ -130,12 +132,12 @@ def hidden_by_rounding(
 
 
 def _reaches(program: Program, x: Vector) -> list[Fraction]:
-    """Return the sizes of the numbers that rounding carries into each variable.
+    """Return the reach of each variable, the size of the numbers whose roundings it has.
 
-    They are its own size, and for each row that holds it |a_i| T / max |a|^2. T is the
-    largest term |a_j x_j| of the row. If all coefficients are alike, that is the
-    largest number of the row; a variable that shares no row with others, or has a small
-    coefficient only, carries nothing into them. Inequalities count if they are tight.
+    The reach of x_i is the maximum of |x_i| and, over the rows a with a_i != 0, of
+    |a_i| T / max |a|^2, where T is the largest term |a_j x_j| of the row. If all
+    coefficients of a row are about equal, that is the largest |x_j| of the row. Rows
+    are equations, rows of P, and active inequalities.
     """
     sizes = tuple(map(shortened, x))
     reaches, inequalities = list(sizes), program.G.rows[: program.inequalities]
@@ -149,9 +151,9 @@ def _reaches(program: Program, x: Vector) -> list[Fraction]:
 
 
 def shortened(number: Fraction) -> Fraction:
-    """Return |number| to 60 significant binary places.
+    """Return |number|, rounded to 60 significant bits.
 
-    Exact optima have thousands of digits, which are irrelevant here.
+    Exact optima have thousands of digits, which are irrelevant for a bound.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ def shortened(number: Fraction) -> Fraction:
 
 
 def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction) -> float:
-    """Return the move of a map's value for a given move of its argument, either way.
+    """Return the largest change of value(end) if `end` changes by `by`, up or down.
 
     Parameters
     ----------
@@ -173,12 +175,12 @@ def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction)
     end : Fraction
         Argument.
     by : Fraction
-        Move of the argument.
+        Change of the argument.
 
     Returns
     -------
     float
-        inf if the map has no value on either side.
+        inf if the map has a finite change at neither of the two arguments.
     """
     if not by:
         return 0.0
@@ -187,9 +189,9 @@ def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction)
 
 
 def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction) -> float:
-    """Return the difference of two values of a map; infinite if the map has no such value.
+    """Return the difference of two values of a map; inf if one does not exist.
 
-    The square root of a negative number is an example.
+    An example is the square root of a negative number.
     """
     try:
         with np.errstate(all="ignore"):
@@ -199,9 +201,9 @@ def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction
 
 
 def _rounded(number: Fraction) -> Fraction:
-    """Return the size of a number that may be a rounded one; 0 for one of few digits.
+    """Return |number| if it may be rounded; 0 for a number of few digits.
 
-    A number such as 3, 1/4 or 0.1 read as 1/10 is the intended one.
+    Numbers such as 3, 1/4, or 0.1 interpreted as 1/10 count as the intended ones.
     """
     meant = (
         number.numerator.bit_length() + number.denominator.bit_length() <= BITS_OF_A_MEANT_NUMBER
@@ -210,7 +212,7 @@ def _rounded(number: Fraction) -> Fraction:
 
 
 def _rounded_part(M: Matrix) -> Matrix:
-    """Return the sizes of the entries that may be rounded."""
+    """Return the absolute values of the entries that may be rounded."""
     sizes = ({j: _rounded(v) for j, v in row.items()} for row in M.rows)
     return Matrix(tuple({j: v for j, v in row.items() if v} for row in sizes), M.width)
 

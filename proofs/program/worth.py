@@ -1,6 +1,6 @@
-"""Objective value of a solver's answer, proven by programs in rational numbers.
+"""Proven objective value of a solver's solution of a user-defined problem.
 
-The problem is one whose formulations are such programs.
+The problem's formulations are programs in rational numbers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from equimargin.proofs.program.rounding import image_of_move
 from equimargin.solvers.program_solution import ProgramSolution
 
 LEAST_MOVE = 1e-6
-"""Largest change of a value v, over 1 + |v|, that makes the point feasible.
+"""Largest accepted change of a value v, over 1 + |v|, that makes the point feasible.
 
-A larger change is accepted only if the solver declares a lower accuracy.
+A solver that declares a lower accuracy may need a change as large as that.
 """
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Objective value of an answer, on the family's scale.
+    """Objective value of a solution, on the family's scale.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Worth:
     reason : str
         Source of the bounds, as text.
     rounding : float
-        Error of the value by the roundings of the point's numbers.
+        Possible error of the value because the point's numbers are rounded.
     """
 
     interval: Interval
@@ -41,19 +41,19 @@ class Worth:
 
 
 def worth(problem: ProgramProblem, solution: ProgramSolution) -> Worth:
-    """Return the objective value of the best feasible point near an answer's values.
+    """Return the objective value of the best feasible point near a solution's values.
 
     Parameters
     ----------
     problem : ProgramProblem
-        Problem with the true data; the one in the solution is not used.
+        Problem with the true data; the problem in the solution is not used.
     solution : ProgramSolution
         Solution with a value or a point.
 
     Raises
     ------
     ValueError
-        If no point near the values is feasible, or the values are those of no point.
+        If no point near the values is feasible, or the values do not fit the variables.
     """
     if solution.formulation is None:
         return Worth(Interval(solution.value, solution.value), solution.reason)

@@ -1,21 +1,23 @@
 """Referee: verdict on a problem family from its answers.
 
-Each answer is examined for three things:
+An answer is the result of one backend for one formulation, or of one specialised
+solver. It is examined for three things:
 
-    claim      is the value that the answer declares the family's optimum?
-    point      are the f, b and alpha that it supplies near-optimal, after exact repair?
+    value      is its objective value the family's optimum?
+    point      are its f, b and alpha near-optimal, once they are made exactly feasible?
     accuracy   how well did the backend solve its own problem, by its raw vectors?
 
 The referee relies on no status and no objective value that a solver reports. `examine`
-examines one answer alone, and returns `Evidence`: a claim, the bounds of its point, and
-an accuracy, all of them recomputed and in units of the family's objective. `judge` then
-compares the answers of a family. A repaired point always proves a true interval, so
-that the interval alone never shows that an answer is right. A disagreement is proven:
-rounding in equimargin's own computations never counts against an answer. The referee
-changes no answer.
+examines one answer alone, and returns `Evidence`: its value as a `Claim`, the bounds
+that its point proves, and an accuracy, all of them recomputed and in units of the
+family's objective. `judge` then compares the answers of a family. As a point is made
+feasible first, it always proves a valid interval; the interval alone therefore does not
+show that the answer is right. An answer disagrees only if that is proven: rounding in
+equimargin's computations never counts against an answer. The referee changes no answer.
 
-All relative figures are absolute differences on the family's value scale over
-S = max(|lower|, |upper|, 1e-4 P(0)).
+All relative figures are absolute differences in units of the family's objective, over
+S = max(|lower|, |upper|, 1e-4 P(0)), where lower and upper are the proven bounds of the
+optimum and P(0) is the objective at f = 0.
 """
 
 from equimargin.proofs.referee.evidence import (

@@ -1,4 +1,4 @@
-"""Interface of bounds of a family's optimum, for canonical and all other problems."""
+"""Interface of the classes that bound a family's optimum from its answers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Bounds(ABC):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """Unit of relative figures where the optimum is almost 0."""
+        """P(0) or its equivalent: relative figures are over 1e-4 of it if the optimum is near 0."""
 
     @property
     def constant(self) -> float:
         """Part of the objective that is equal at every feasible point.
 
-        No relative figure is in units of this part.
+        The unit S of relative figures excludes this part.
         """
         return 0.0
 
     @property
     def doubt(self) -> str:
-        """Reason why statements on the optimum are not proven, without final period, or empty."""
+        """Reason why the bounds are not proven, without final period; empty if they are."""
         return ""
 
     @abstractmethod
@@ -44,7 +44,7 @@ class Bounds(ABC):
 
     @abstractmethod
     def of_solution(self, run: Run, solution: Any) -> Evidence:
-        """Return the evidence of a solution, of the kind that solvers of this problem return.
+        """Return the evidence of a specialised solver's solution.
 
         Parameters
         ----------

@@ -1,8 +1,9 @@
 """Evidence of one answer, before the comparison with other answers.
 
-It has the run that gave the answer, the answer's claim, the bounds of its point, and
-its accuracy. All figures are absolute, in units of the family's objective, unless their
-docstring says otherwise. Parts that an answer does not have are None.
+Evidence has four parts: the run that gave the answer, the answer's objective value
+(`Claim`), the bounds that its point proves, and its accuracy. All figures are absolute,
+in units of the family's objective, unless their docstring says otherwise. Parts that an
+answer does not have are None.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from equimargin.solvers.ray import FarkasRay
 from equimargin.solvers.solution import Status
 
 LIBRARIES = {"cvxpy", "hypothesis", "numpy", "scipy", "sklearn"}
-"""Names of folders of libraries.
+"""Folders of libraries whose source lines are not reported for an exception.
 
-Their own lines do not help a user whose function has called them in a wrong way.
+The line of the user's function that called the library is more helpful.
 """
 Side = Literal["f", "alpha"]
-"""Side of a point: the function with its bias, or the multipliers."""
+"""Part of a point: the function with its bias, or the multipliers."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Source of an answer, its declaration, and the reported end of the run.
+    """Run of a backend or of a specialised solver, with the status that it reported.
 
     The reported status is no evidence of optimality.
     """
@@ -38,22 +39,22 @@ class Run:
     family: str
     """Id of the family of the requested optimum."""
     formulation: str | None
-    """Id of the declaration; None for a specialised solver."""
+    """Id of the declared formulation; None for a specialised solver."""
     solver: str
     """Name of the backend or of the solver."""
     control: bool
-    """True if the declaration is wrong on purpose.
+    """True if the formulation is a negative control, which is not equivalent on purpose.
 
-    Its answer then counts neither as a proof nor as a disagreement of the family.
+    The answer then proves no bound and is no disagreement.
     """
     status: Status
     """Status of the run as reported by the solver."""
     reason: str
     """Reported reason of the status, as a sentence."""
     skipped: bool = False
-    """True if it was not run at all."""
+    """True if the run did not take place."""
     raised: str = ""
-    """Exception raised in place of an answer, and its source line; empty if none was."""
+    """Exception that ended the run, with its source line; empty if none did."""
     compile_seconds: float | None = None
     """Wall seconds of declaring and compiling; None if nothing is compiled."""
     solve_seconds: float | None = None
@@ -61,22 +62,22 @@ class Run:
     iterations: int | None = None
     """Iterations as the solver counts them; None if it does not."""
     library: str = ""
-    """Name of the solving code, such as the name of a backend.
+    """Name of the library that a specialised solver called, such as that of a backend.
 
-    It is empty if that is the code of the solver itself.
+    It is empty if the solver's own code computed the answer.
     """
 
     @property
     def claims_the_end(self) -> bool:
         """True if a specialised solver reports an optimal or finished run.
 
-        Its point is then its optimum.
+        By this status the solver reports its point as optimal.
         """
         return self.formulation is None and self.status in (Status.OPTIMAL, Status.FINISHED)
 
     @property
     def witness(self) -> str:
-        """Name of the code that computed the answer; answers of one code are one witness."""
+        """Name of the code that computed the answer; answers of one code are one source."""
         return self.library or self.solver
 
     @property
@@ -87,70 +88,69 @@ class Run:
 
 @dataclass(frozen=True)
 class Claim:
-    """Optimum that an answer claims, and the numerical accuracy of the claim."""
+    """Objective value of an answer as the optimum, and its numerical accuracy."""
 
     value: float
-    """Declared objective on the family's scale; inf or -inf by a verified ray."""
+    """Declared objective on the family's scale; inf or -inf if a verified ray proves it."""
     mismatch: float = 0.0
-    """Largest difference of the declaration from the published formula.
+    """Largest difference between the declared and the published formula at the answer.
 
-    It is the largest of |declared - published| objective, and of the violations of the
-    declared and of the published constraints, each times its multiplier.
+    It is the maximum of three differences: |declared - published| objective, and the
+    violations of the declared and of the published constraints, times their multipliers.
     """
     cancellation: float = 0.0
-    """Rounding error of the quadratic term of its value: published, declared or computed."""
+    """Rounding error of the quadratic term in `value`."""
     reach: float | None = None
-    """Change of the objective along the ray before it ends; None for a point's claim."""
+    """Change of the objective up to the end of a verified ray; None if there is no ray."""
     infeasible: bool = False
     """True if the answer proves that no point is feasible."""
 
     @property
     def of_ray(self) -> bool:
-        """True if the claim is that of a verified ray."""
+        """True if the value is that of a verified ray."""
         return self.reach is not None
 
 
 @dataclass(frozen=True)
 class PointProof:
-    """Bounds of the optimum that the point of an answer proves, for any claim."""
+    """Bounds of the optimum that the point of an answer proves, whatever its value."""
 
     supplied: CanonicalPoint = field(repr=False, compare=False)
-    """Canonical point, in the terms of the family's problem."""
+    """Canonical point of the family's problem: f, b and alpha as the answer supplied them."""
     proven: Interval
-    """Interval of the repaired point, with every rounding counted outward."""
+    """Interval that the point proves once it is made feasible; rounded outward."""
     inner: Interval
-    """Interval of the repaired point, with every rounding counted inward.
+    """Interval of the feasible point, with every rounding counted inward.
 
-    Exact arithmetic would prove no narrower one.
+    Exact arithmetic would not prove a narrower interval.
     """
     lp_multiplier_side: Side | None = None
-    """Side that a linear program's multipliers supply; None for any other program.
+    """Part of the point that a linear program's multipliers supply; otherwise None.
 
-    The point test does not apply to it.
+    This part is not tested for near-optimality.
     """
     derived_lower: float = -np.inf
-    """Lower bound proven from multipliers that equimargin derived from its f.
+    """Lower bound proven by multipliers that equimargin derived from the answer's f.
 
-    -inf if the answer has its own multipliers, or none could be derived.
+    -inf if the answer has multipliers, or none could be derived.
     """
     own: Interval | None = None
-    """Proven interval of the answer's own optimum or value, on the family's scale.
+    """Proven interval of the formulation's own optimum, or of a solver's value.
 
-    It is that of the optimum of the answer's own declaration, or of the value of a
-    solver's own point. It takes the place of `proven` if a family has no canonical
-    point to which all answers are mapped. `proven` is then the interval of the family's
-    definition, and nothing is supplied.
+    It is on the family's scale, and not None only for families without a canonical
+    point. `proven` is then the interval of the family's first formulation, and `supplied`
+    is empty.
     """
     stated_rounding: float = 0.0
-    """Distance by which roundings may move values apart.
+    """Bound on the difference of values that rounded numbers cause.
 
-    The roundings are those of the numbers of an own declaration, of the definition and of a
-    solver's point.
+    These are the numbers of the answer's formulation, of the family's first formulation,
+    and of a solver's point.
     """
     difference: float = 0.0
-    """Difference of the exact optimum of an own declaration from the definition's.
+    """Difference of the formulation's exact optimum from that of the family's first one.
 
-    It is 0 if they are equal, or not known exactly.
+    It is 0 if the optima are equal, or one is not known exactly.
     """
 
     @property
@@ -165,7 +165,7 @@ class PointProof:
 
     @property
     def rounding(self) -> float:
-        """Larger share of rounding in a supplied side of `proven`."""
+        """Largest rounding error in a bound of `proven` whose part of the point is supplied."""
         sides = (
             (self.has_f, self.proven.upper, self.inner.upper),
             (self.has_alpha, self.inner.lower, self.proven.lower),
@@ -182,24 +182,23 @@ class PointProof:
 
 @dataclass(frozen=True)
 class SolveAccuracy:
-    """Residuals of the solver in its own problem, recomputed from its raw vectors."""
+    """Residuals of a backend or solver in its own problem, recomputed from raw vectors."""
 
     residual: float | None = np.inf
-    """Approximate error of its objective, auxiliary variables eliminated too.
+    """Approximate error of the objective, also after auxiliary variables are eliminated.
 
-    inf if it returned no vectors. None for a function without multipliers, which has no
-    residual of its own: the distance of its point from the family's interval then
-    counts.
+    inf if there are no raw vectors. None for a function without multipliers, which has
+    no residual: the error of its point relative to the family's interval is used instead.
     """
     normwise: float = np.inf
-    """Largest of its relative residuals, without a unit, auxiliary variables eliminated too.
+    """Largest relative residual, also after auxiliary variables are eliminated.
 
-    inf if it returned no vectors.
+    inf if there are no raw vectors.
     """
     arithmetic: float = 0.0
     """Approximate rounding error of margins in any float64 solver, relative to row targets."""
     blur: float = 0.0
-    """Error of unit margins of hard rows in the declaration, over the optimum.
+    """Error of the margins of hard rows in the declaration, which are 1, over the optimum.
 
     0 if no row is hard.
     """
@@ -207,27 +206,27 @@ class SolveAccuracy:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of one answer: its run, claim, point and accuracy."""
+    """Evidence of one answer: its run, value, point and accuracy."""
 
     run: Run
-    """Source of the answer, and its reported end."""
+    """Run that gave the answer."""
     claim: Claim | None = None
-    """Claimed optimum; None without values and without a verified ray."""
+    """Objective value; None without values of variables and without a verified ray."""
     point: PointProof | None = None
-    """Proof by its point; None without a point."""
+    """Bounds that the point proves; None without a point."""
     accuracy: SolveAccuracy | None = None
-    """Residuals in its own problem; None without values and without a verified ray."""
+    """Residuals; None without values of variables and without a verified ray."""
     ray: FarkasRay | None = None
-    """Integers with which a specialised solver proves its hard rows infeasible, unchanged."""
+    """Integers by which a specialised solver proves the hard rows infeasible, unchanged."""
 
     @property
     def value(self) -> float:
-        """Claimed optimum on the family's scale; NaN without a claim."""
+        """Objective value on the family's scale; NaN without one."""
         return float("nan") if self.claim is None else self.claim.value
 
 
 def worst(*figures: float) -> float:
-    """Return the largest of the figures; inf if one is NaN, which `max` may drop.
+    """Return the largest of the figures; inf if one is NaN, which `max` may ignore.
 
     Parameters
     ----------
@@ -265,7 +264,7 @@ def failed(
 ) -> Evidence:
     """Return the evidence of a run that ended in an exception.
 
-    It has no claim and no point, and names the exception.
+    It has neither a value nor a point, and names the exception.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Examination of one answer: claim, point and accuracy, recomputed from its values.
+"""Examination of one answer: value, point and accuracy, recomputed from its vectors.
 
-Everything is a function of these values. No variable and no parameter of a declaration
-is read or written, because the answer stored their values when it was solved.
+The answer has stored the values of variables and parameters. Those in the declaration
+are neither read nor written, because they may have changed since.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
     answer : Answer
         Answer of `solve_declaration`; its declaration may have been changed since.
     control : bool, default False
-        True if the declaration is wrong on purpose.
+        True if the declaration is a negative control.
     """
     run = Run(
         problem.family,
@@ -51,7 +51,7 @@ def examine(problem: AnyProblem, answer: Answer, control: bool = False) -> Evide
 def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
     """Return the evidence of a specialised solver's solution.
 
-    The problem in the solution is not used.
+    The bounds are computed for `problem`, not for the problem in the solution.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def examine_solution(problem: AnyProblem, solution: AnySolution) -> Evidence:
 
 
 def bounds_for(problem: Any) -> Bounds:
-    """Return the bounds of a problem.
+    """Return the object that bounds a problem's optimum from answers.
 
-    A canonical problem has bounds by weak duality, any other by programs in rational
-    numbers.
+    It uses weak duality for a canonical problem, and programs in rational numbers for
+    any other.
 
     Parameters
     ----------

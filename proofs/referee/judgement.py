@@ -1,14 +1,15 @@
 """Verdict on a problem family from the evidence of all its answers.
 
-Every answer is compared with the intersection of all proven intervals. Its agreement is
+Every answer is compared with the family's interval, the intersection of all proven
+intervals. Its agreement is
 
 - AGREES if its value and its point are within the tolerance of that interval;
-- INACCURATE if its own recomputed residual explains the difference;
-- FAILED if it has not solved its own problem or has no value;
+- INACCURATE if its recomputed residual explains the difference;
+- FAILED if it has no value, or its residual shows that its problem is not solved;
 - DISAGREES otherwise.
 
-A specialised solver has no declared problem of its own. It also disagrees if it reports
-convergence at a point that is proven to be far from the optimum.
+A specialised solver also disagrees if it reports convergence at a point that is proven
+to be far from the optimum.
 
 All errors are relative to S, the size of the interval (`Interval.size`).
 """
@@ -31,24 +32,24 @@ from equimargin.proofs.referee.ways import Availability
 MAX_RELATIVE_RESIDUAL = 1e-3
 """Relative residual above which an answer has not solved its own problem."""
 CLAIM_FACTOR = 10.0
-"""Multiple of its residual by which an answer's value may differ.
+"""Multiple of its residual by which an answer's value may differ from the interval.
 
 The residual equals the error of the objective up to a small factor.
 """
 POINT_FACTOR = 30.0
-"""Multiple of the root of its relative residual by which a point may differ.
+"""Multiple of the root of its relative residual by which a point's bounds may be wrong.
 
 By strong convexity 1/2 |f - f*|^2 <= gap, and the losses are Lipschitz in f.
 """
 CONTRADICTING_REACH = 100.0
 """Decrease of the objective along a ray, in units of S, that refutes a finite optimum.
 
-Rays of smaller reach can be rounding error.
+Rays of smaller reach can result from rounding.
 """
 
 
 USUAL_RULE = "a declaration and a specialised solver agree"
-"""Rule by which most families agree, as text; a page names any other rule."""
+"""Rule by which most families agree, as text; reports name the rule if it is another."""
 
 
 class Agreement(StrEnum):
@@ -78,7 +79,7 @@ class Judgement:
     agreement: Agreement
     """Agreement of the answer."""
     claim: float
-    """Error of the answer's value plus mismatch, relative to S; NaN if skipped."""
+    """Error or, if larger, mismatch of the answer's value, relative to S; NaN if skipped."""
     off: float
     """Error of the answer's point, relative to S; NaN if skipped."""
     accuracy: float
@@ -86,29 +87,30 @@ class Judgement:
     lower: float
     """Lower bound on the family's scale, from the source `lower_kind`."""
     upper: float
-    """Upper bound of the answer's own point, on the family's scale; inf without one."""
+    """Upper bound that the answer's point proves, on the family's scale; inf without a point."""
     lower_kind: str | None
-    """Source of `lower`, the first that is finite; None if none is.
+    """Source of `lower`: the first of these with a finite bound; None if there is none.
 
-    "own" is the answer's own bound, "derived" that of multipliers derived from its f,
-    "family" that of the family.
+    "own" is the answer's point, "derived" are multipliers derived from its f, "family"
+    are all answers.
     """
     relative_width: float
     """(upper - lower) / S."""
     explained: float | None = None
-    """Largest proven difference that roundings explain, relative to S; None if they do not.
+    """Difference that rounded numbers explain, relative to S.
 
-    The roundings are those of its own numbers and of the definition's.
+    The numbers are those of the answer's formulation and of the family's first one. None
+    if the answer's optimum is not proven to differ, or they do not explain the difference.
     """
     unequal: float = 0.0
-    """Proven difference of its optimum from the family's, relative to S.
+    """Proven difference of the formulation's optimum from the family's, relative to S.
 
-    It is 0 where rounding explains the difference.
+    It is 0 if rounding explains the difference.
     """
 
     @property
     def ground(self) -> str:
-        """Reason why the answer does not agree: its own, and the computed figures."""
+        """Reason why the answer does not agree: the one reported, and computed figures."""
         own_reason, accuracy = self.evidence.run.reason, self.evidence.accuracy
         if (
             self.agreement in (Agreement.AGREES, Agreement.SKIPPED)
@@ -116,9 +118,9 @@ class Judgement:
             or accuracy is None
         ):
             return own_reason
-        # The first cause that applies is named, in the order of its strength.
+        # Only the first cause that applies is named; the causes are ordered by strength.
         if self.explained is not None:
-            sources = "of its own numbers and of those of the definition"
+            sources = "of its own numbers and of those of the first formulation"
             return (
                 f"{own_reason}; it is off by {self.off:.1e}, and roundings {sources} explain "
                 f"up to {self.explained:.1e}: that proves no error"
@@ -145,6 +147,15 @@ class Judgement:
         )
 
 
+class Shortage(StrEnum):
+    """Shortage that keeps a family undecided and has a remedy."""
+
+    ONE_SOURCE = "one code computed every answer that agrees"
+    NOT_CONVEX = "the kernel is not positive semidefinite"
+    NOT_RUN = "declarations or specialised solvers were not requested, or all skipped"
+    NOT_SUPPORTED = "no declaration or no specialised solver supports the problem"
+
+
 @dataclass(frozen=True)
 class FamilyVerdict:
     """Verdict on a family, with the judgements of all answers."""
@@ -152,7 +163,7 @@ class FamilyVerdict:
     id: str
     """Id of the family."""
     interval: Interval
-    """Proven interval of the optimum, from all answers except controls."""
+    """Proven interval of the optimum, from all answers except negative controls."""
     verdict: Verdict
     """Verdict."""
     reason: str
@@ -162,13 +173,15 @@ class FamilyVerdict:
     feasible: bool = True
     """False if an answer proves infeasibility, and no point is proven feasible."""
     note: str = ""
-    """Note on the interpretation of floats; empty if they are taken literally."""
+    """Note on the interpretation of floats; empty if they have their exact values."""
     doubt: str = ""
-    """Reason why the interval is not proven after all; empty if it is."""
+    """Reason why the interval is not proven; empty if it is."""
     has_features: bool = True
     """True if the data are a feature matrix that can be scaled and subsampled."""
     stable: Stable | None = None
     """Properties that all optima share; None if not computed or not proven."""
+    shortages: frozenset[Shortage] = frozenset()
+    """Shortages that keep it undecided, for the advice."""
 
     @property
     def unbounded(self) -> bool:
@@ -193,7 +206,7 @@ class FamilyVerdict:
         stands = (
             [
                 "The interval is proven all the same; the verdict needs an answer of the other "
-                "kind that agrees."
+                "kind (declaration or specialised solver) that agrees."
             ]
             if bounded
             else []
@@ -215,7 +228,7 @@ class FamilyVerdict:
         return " ".join(stands)
 
     def count(self, agreement: Agreement) -> int:
-        """Return the number of answers with an agreement, controls excluded.
+        """Return the number of answers with an agreement, negative controls excluded.
 
         Parameters
         ----------
@@ -244,7 +257,7 @@ class _Standard:
     def distance(self, value: float) -> float:
         """Return the distance of a value from the interval.
 
-        It is inf for an infinite value, unless the optimum is proven to be infinite.
+        It is inf for an infinite value, unless the optimum is proven to be this infinity.
         """
         if self.interval.lower == value == self.interval.upper:
             return 0.0
@@ -255,9 +268,9 @@ class _Standard:
         )
 
     def contradicted_by(self, claim: Claim) -> bool:
-        """Return True if a claim can contradict a finite optimum.
+        """Return True if a value can contradict a finite optimum.
 
-        A point's claim can, and that of a ray of sufficient reach.
+        The value of a point can, and that of a ray if its reach is large enough.
         """
         return claim.reach is None or claim.reach >= CONTRADICTING_REACH * self.S
 
@@ -275,11 +288,12 @@ def judge(
 
     The verdict is AGREE only if
 
-    - a declaration and a specialised solver of other code agree (two declarations if no
-      solver was run, by two backends unless the interval is within the tolerance; two
-      solvers of different code if the problem is too large to declare),
+    - a declaration and a specialised solver that does not use its backend agree. If no
+      solver was run, two declarations suffice, by two backends unless the interval is
+      within the tolerance; if the problem is too large to declare, two solvers with
+      different code suffice,
     - no answer disagrees,
-    - no formulation is proven not to be equal, and
+    - no formulation is proven to have another optimum, and
     - the proven bounds do not contradict each other.
 
     Parameters
@@ -289,22 +303,21 @@ def judge(
     evidence : sequence of Evidence
         One entry per answer.
     scale : float
-        Primal objective at f = 0, P(0).
+        P(0), the primal objective at f = 0, or `Bounds.scale`.
     tol : float, default 1e-06
         Relative tolerance of values and points.
     convex : bool, default True
-        False if no optimum can be claimed; the family is then undecided.
+        False if the problem is not convex; the verdict is then UNDECIDED.
     possible : Availability, optional
-        Result of `find_available_answers`. By default, declarations and specialised
+        Result of `find_available_answers`. By default, formulations and specialised
         solvers are available.
     constant : float, default 0.0
-        Part of the objective that is equal at every feasible point: S does not count
-        it.
+        Part of the objective that is equal at every feasible point; S excludes it.
 
     Returns
     -------
     FamilyVerdict
-        `interval` is [max lower, min upper] over all answers except controls.
+        `interval` is [max lower, min upper] over all answers except negative controls.
     """
     standard = _standard(
         [e for e in evidence if not e.run.control], Interval(-np.inf, np.inf, scale, constant), tol
@@ -318,14 +331,19 @@ def judge(
             Verdict.UNDECIDED,
             "the kernel is not positive semidefinite: no optimum is claimed",
             judgements,
+            shortages=frozenset({Shortage.NOT_CONVEX}),
         )
     # By weak duality, only a wrong bound can cause this.
     if proven.lower > proven.upper:
         return FamilyVerdict(
             family, proven, Verdict.DISAGREE, "the proven bounds contradict each other", judgements
         )
-    verdict, reason = _verdict(judgements, possible or Availability(), proven.relative_width <= tol)
-    result = FamilyVerdict(family, proven, verdict, reason, judgements, standard.feasible)
+    verdict, reason, shortages = _verdict(
+        judgements, possible or Availability(), proven.relative_width <= tol
+    )
+    result = FamilyVerdict(
+        family, proven, verdict, reason, judgements, standard.feasible, shortages=shortages
+    )
     infinite = (
         ""
         if standard.feasible and not result.unbounded
@@ -337,9 +355,9 @@ def judge(
 
 
 def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _Standard:
-    """Return the intersection of all proven intervals.
+    """Return the intersection of all proven intervals, and the feasibility of the family.
 
-    A finite upper bound refutes every proof of infeasibility.
+    A finite upper bound overrules every ray of infeasibility.
     """
     points = [e.point for e in counted if e.point is not None]
     lowers = [
@@ -351,7 +369,7 @@ def _standard(counted: Sequence[Evidence], nothing: Interval, tol: float) -> _St
     uppers = [point.proven.upper for point in points if not np.isnan(point.proven.upper)]
     proven = replace(nothing, lower=max(lowers, default=-np.inf), upper=min(uppers, default=np.inf))
     standard = _Standard(proven, tol, True)
-    # A finite upper bound comes from a feasible point.
+    # Every finite upper bound is proven by a feasible point.
     infeasible = any(
         e.claim is not None and e.claim.infeasible and standard.contradicted_by(e.claim)
         for e in counted
@@ -379,7 +397,7 @@ def _judgement(e: Evidence, standard: _Standard) -> Judgement:
         proven = e.point.proven if e.point.own is None else e.point.own
         sides = [(proven.lower, "own"), (e.point.derived_lower, "derived"), *sides]
         upper = proven.upper
-    # The first finite bound: the answer's own, derived from its f, the family's.
+    # The first finite bound counts, in the order of `sides`.
     lower, kind = next(
         ((bound, kind) for bound, kind in sides if np.isfinite(bound)), (-np.inf, None)
     )
@@ -408,10 +426,11 @@ def _accuracy(own: SolveAccuracy, off: float, standard: _Standard) -> float:
 
 
 def _off(point: PointProof, standard: _Standard) -> float:
-    """Return the error of the sides that an answer supplied, relative to S.
+    """Return the error of the f and alpha that an answer supplied, relative to S.
 
-    It is inf if the answer supplied none. For an answer whose own optimum is proven, it
-    is the largest distance of the two optima.
+    It is inf if the answer supplied neither. If the optimum of the answer's formulation
+    has a proven interval, it is the largest possible difference of this optimum and the
+    family's.
     """
     own, family = point.own, standard.interval
     if own is not None:
@@ -434,13 +453,13 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
     """Return the agreement that follows from the errors of an answer.
 
     The figures are the errors of value and point, and the residual, relative to S. If
-    no point of the family is proven feasible, an answer can disagree only if the family
+    no point is proven feasible, an answer disagrees only if it is finite and the family
     counts as infeasible.
     """
     claim, off, accuracy = figures
     if e.claim is None or e.accuracy is None:
         return Agreement.FAILED
-    # Infeasible family: only a verified ray agrees, a finite solution disagrees.
+    # In an infeasible family only proofs of infeasibility agree; solved finite ones disagree.
     if not standard.feasible and e.claim.infeasible:
         return Agreement.AGREES
     if not standard.feasible:
@@ -452,7 +471,7 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
         return Agreement.DISAGREES if solved else Agreement.FAILED
     if not np.isfinite(standard.interval.upper):
         return Agreement.FAILED
-    # A ray contradicts a finite optimum only if it is long, and not by rounding.
+    # A ray contradicts a finite optimum only if it is long, and rounding does not explain it.
     if e.claim.of_ray and not claim <= standard.tol:
         resolved = max(e.accuracy.arithmetic, e.accuracy.blur * standard.S) <= MAX_RELATIVE_RESIDUAL
         refutes = resolved and standard.contradicted_by(e.claim)
@@ -469,7 +488,7 @@ def _agreement(e: Evidence, figures: tuple[float, float, float], standard: _Stan
 def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
     """Return True if a solver reports convergence at a point proven far from the optimum.
 
-    The distance exceeds what float64 arithmetic explains.
+    Rounding in float64 must not explain the distance.
     """
     if (
         e.point is None
@@ -486,12 +505,13 @@ def _ended_elsewhere(e: Evidence, standard: _Standard) -> bool:
 def _agreement_of_own(
     e: Evidence, figures: tuple[float, float, float], standard: _Standard
 ) -> Agreement:
-    """Return the agreement of an answer whose own optimum or value is proven.
+    """Return the agreement of an answer with a proven interval of its own.
 
-    It disagrees if that optimum or value is proven to differ. A backend's residual
-    plays no role; a solver's declared accuracy and the rounding of stated numbers may
-    explain a difference. A declaration whose optimum is proven to differ never agrees,
-    at any distance.
+    The interval is that of the formulation's optimum, or of a solver's value. The answer
+    disagrees if this is proven to differ from the family's optimum, and neither the
+    rounding of declared numbers nor a solver's declared accuracy explains that. A
+    backend's residual does not. A formulation whose optimum is proven to differ never
+    agrees, however small the difference.
     """
     claim, off, accuracy = figures
     assert e.point is not None
@@ -508,9 +528,9 @@ def _agreement_of_own(
 
 
 def _unequal(e: Evidence, standard: _Standard) -> float:
-    """Return the proven difference of a declaration's own optimum from the family's.
+    """Return the proven difference of a formulation's optimum from the family's.
 
-    It is relative to S, and 0 where roundings explain it.
+    It is relative to S, and 0 if roundings explain it.
     """
     if e.run.formulation is None or e.point is None or e.point.own is None:
         return 0.0
@@ -528,10 +548,10 @@ def _apart(own: Interval, family: Interval) -> float:
 
 
 def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float = 0.0) -> bool:
-    """Return True if an answer's own optimum or value is proven to be wrong.
+    """Return True if the formulation's optimum or the solver's value is proven to be wrong.
 
-    Its distance is proven to exceed the tolerance, the accuracy that a solver declares,
-    and the difference that is explained.
+    Its distance from the family's interval is proven to exceed the tolerance, a solver's
+    declared accuracy, and the difference `explained` by roundings.
     """
     if e.point is None or e.point.own is None:
         return False
@@ -544,9 +564,9 @@ def _differs(e: Evidence, accuracy: float, standard: _Standard, explained: float
 def _explained(
     e: Evidence, agreement: Agreement, accuracy: float, standard: _Standard
 ) -> float | None:
-    """Return the error that rounding of stated numbers explains, relative to S.
+    """Return the difference that rounding of declared numbers explains, relative to S.
 
-    None if the answer is not proven to differ, or rounding does not explain it.
+    None if the answer is not proven to differ, or rounding does not explain that.
     """
     if (
         e.point is None
@@ -563,10 +583,9 @@ def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standa
     Two parts of the point are not tested:
 
     - an f derived from the answer's alpha, because the primal objective is steep around
-      the
-    optimum;
-    - the side of a linear program's point that its multipliers supply, because its
-    constraints compare K u with 1 for any size of K.
+      the optimum;
+    - the part of a linear program's point that its multipliers supply, because its
+      constraints compare K u with 1 for any size of K.
     """
     S, family = standard.S, standard.interval
     value_error = worst(standard.distance(claim.value), claim.mismatch) - claim.cancellation
@@ -587,10 +606,10 @@ def _excused(claim: Claim, point: PointProof, accuracy: float, standard: _Standa
 
 
 def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
-    """Reclassify a disagreement as a failure if its declaration has a better answer.
+    """Return the judgements, disagreements replaced by failures where a backend is wrong.
 
-    If a more accurate answer to the same declaration does not disagree, the backend is
-    wrong, not the declaration.
+    If a more accurate answer to the same formulation does not disagree, the backend is
+    wrong, and not the formulation.
     """
 
     def better(this: Judgement, other: Judgement) -> bool:
@@ -613,17 +632,24 @@ def _acquitted(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
 
 def _verdict(
     judged: Sequence[Judgement], possible: Availability, proven: bool
-) -> tuple[Verdict, str]:
-    """Return the verdict and its reason; `proven` is True if an interval proves the optimum."""
+) -> tuple[Verdict, str, frozenset[Shortage]]:
+    """Return the verdict, its reason and its shortages.
+
+    `proven` is True if an interval proves the optimum.
+    """
+    none: frozenset[Shortage] = frozenset()
     judgements = [j for j in judged if not j.evidence.run.control]
     against = [j.evidence.run.name for j in judgements if j.agreement is Agreement.DISAGREES]
     if against:
-        return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}"
+        return Verdict.DISAGREE, f"disagreeing: {', '.join(against)}", none
     unequal = [j.evidence.run.formulation for j in judgements if j.unequal]
     if unequal:
         names = ", ".join(dict.fromkeys(filter(None, unequal)))
-        difference = f"the proven optimum of {names} differs from the definition's"
-        return Verdict.UNDECIDED, f"not equal, although within the tolerance: {difference}"
+        difference = (
+            f"the proven optimum of {names} differs from that of the family's first formulation"
+        )
+        reason = f"not equal, although within the tolerance: {difference}"
+        return Verdict.UNDECIDED, reason, none
     declared = _Side(
         "declaration",
         [j for j in judged if j.evidence.run.formulation is not None],
@@ -636,24 +662,30 @@ def _verdict(
     )
     witnesses = declared.witnesses | solved.witnesses
     if declared.agreeing and solved.agreeing and len(witnesses) >= 2:
-        return Verdict.AGREE, USUAL_RULE
-    # An interval proves the optimum from any source of its points. Without one, as
-    # where rays show that no point is feasible, the answers confirm each other alone.
+        return Verdict.AGREE, USUAL_RULE, none
+    # A narrow interval proves the optimum, whichever code computed its points. Without
+    # one, for example if the problem is infeasible, only answers of two codes confirm it.
     if declared.agreeing >= 2 and not solved.run and (proven or len(witnesses) >= 2):
         by = f", all by {min(witnesses)}" if len(witnesses) == 1 else ""
-        return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}"
+        return Verdict.AGREE, f"two declarations agree{by}; {solved.sentence}", none
     if len(solved.witnesses) >= 2 and possible.too_large:
         return (
             Verdict.AGREE,
             "two solvers of different algorithms agree; the problem is too large to declare",
+            none,
         )
     alone = len(witnesses) == 1 and declared.agreeing + solved.agreeing >= 2
     one = (
-        f"; {min(witnesses)} computed every answer that agrees: that is one witness"
-        if alone
-        else ""
+        f"; {min(witnesses)} computed every answer that agrees: that is one source" if alone else ""
     )
-    return Verdict.UNDECIDED, f"{declared.sentence}; {solved.sentence}{one}"
+    # A problem that is only too large would not be declared by other code either.
+    undeclared = None if possible.too_large else declared.shortage
+    shortages = {undeclared, solved.shortage, Shortage.ONE_SOURCE if alone else None}
+    return (
+        Verdict.UNDECIDED,
+        f"{declared.sentence}; {solved.sentence}{one}",
+        frozenset(shortage for shortage in shortages if shortage is not None),
+    )
 
 
 @dataclass(frozen=True)
@@ -665,9 +697,9 @@ class _Side:
     kind : str
         "declaration" or "specialised solver".
     asked : sequence of Judgement
-        Judgements of all requested answers, controls included.
+        Judgements of all requested answers, negative controls included.
     impossible : str
-        Reason why none of them applies to the problem; empty if one does.
+        Reason why no declaration, or no solver, supports the problem; empty if one does.
     """
 
     kind: str
@@ -676,17 +708,17 @@ class _Side:
 
     @property
     def judgements(self) -> list[Judgement]:
-        """Judgements that count, without those of controls."""
+        """Judgements of all requested answers except negative controls."""
         return [j for j in self.asked if not j.evidence.run.control]
 
     @property
     def run(self) -> bool:
-        """True if any answer was run."""
+        """True if any answer was computed."""
         return any(j.agreement is not Agreement.SKIPPED for j in self.judgements)
 
     @property
     def agreeing(self) -> int:
-        """Number of agreeing formulations (with any backend) or solvers."""
+        """Number of formulations with an agreeing answer of any backend, or of such solvers."""
         agreeing = (j.evidence.run for j in self.judgements if j.agreement is Agreement.AGREES)
         return len({run.formulation or run.solver for run in agreeing})
 
@@ -694,6 +726,13 @@ class _Side:
     def witnesses(self) -> set[str]:
         """Names of the code that computed the agreeing answers."""
         return {j.evidence.run.witness for j in self.judgements if j.agreement is Agreement.AGREES}
+
+    @property
+    def shortage(self) -> Shortage | None:
+        """Shortage that explains why no answer was computed; None if one was."""
+        if self.run:
+            return None
+        return Shortage.NOT_SUPPORTED if self.impossible else Shortage.NOT_RUN
 
     @property
     def sentence(self) -> str:
@@ -709,9 +748,9 @@ class _Side:
         if self.impossible:
             return self.impossible
         if self.judgements:
-            return f"every {self.kind} that was asked for was skipped"
+            return f"every {self.kind} that was requested was skipped"
         return (
-            "only controls were asked for, which decide nothing"
+            "only negative controls were requested, which decide nothing"
             if self.asked
-            else f"no {self.kind} was asked for"
+            else f"no {self.kind} was requested"
         )

@@ -1,4 +1,4 @@
-"""Distance of an answer from the published formula, and claim of a verified ray.
+"""Difference between an answer's declared and published formula; value of a verified ray.
 
 Both are on the family's scale.
 """
@@ -18,9 +18,9 @@ from equimargin.solvers.solution import Status
 
 
 def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
-    """Return the claim of a verified ray.
+    """Return the infinite optimum that a verified ray proves.
 
-    An unbounded minimum is -inf, an infeasible one inf, and a maximum the opposite.
+    An unbounded minimisation has -inf, an infeasible one inf; a maximisation the opposite.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def claim_of_ray(answer: Answer, ray: Ray) -> Claim:
 
 
 def mismatch(answer: Answer, reading: BackendValues) -> float:
-    """Return the largest difference of an answer from its published formula.
+    """Return the largest difference between declared and published formula at an answer.
 
     It is on the family's scale.
 
@@ -54,7 +54,7 @@ def mismatch(answer: Answer, reading: BackendValues) -> float:
 
 
 def _worths(answer: Answer, reading: BackendValues) -> tuple[float, float, float]:
-    """Return three differences of an answer from its formula, in units of its objective.
+    """Return three differences between declared and published formula, in declared units.
 
     They are |declared - published| objective, and the violations of the declared and of
     the published constraints, times their multipliers.
@@ -84,8 +84,7 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
         size = np.atleast_1d(np.maximum(violation, 0.0))
         if weight is None:
             return float(size.sum()) * default
-        # The published constraints of that name may be more than the declared ones, or
-        # fewer.
+        # A name may have more or fewer published constraints than declared ones.
         if np.shape(weight) != np.shape(violation):
             return float(size.sum()) * float(np.abs(weight).sum())
         return float(np.abs(np.atleast_1d(weight)) @ size)
@@ -94,7 +93,7 @@ def worth_of_all(reading: BackendValues, violations: Mapping[str, Any]) -> float
 
 
 def spread(answer: Answer, by: float) -> float:
-    """Return a difference of the declared objective on the family's scale, at the answer.
+    """Return a difference of the declared objective, converted to the family's scale.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def spread(answer: Answer, by: float) -> float:
 
 
 def _moved(mapping: Callable[[float], float], at: float, by: float) -> float:
-    """Return the largest change of the mapped value for a change `by`, up or down."""
+    """Return the largest change of mapping(at) if `at` changes by `by`, up or down."""
     if not np.isfinite(by):
         return np.inf
     return max(abs(mapping(at + by) - mapping(at)), abs(mapping(at - by) - mapping(at)))

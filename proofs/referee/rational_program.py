@@ -1,8 +1,9 @@
-"""Bounds of any problem by programs in rational numbers, one per formulation.
+"""Bounds for families without a canonical point: one rational program per formulation.
 
-A declaration is judged by its own optimum, which is proven from its standard form and
-from no answer. The backend's statement is compared with that optimum. A solver's answer
-is judged by the objective value of its completed point.
+The optimum of a formulation is proven from its standard form, without any answer, and is
+compared with that of the family's first formulation. A backend's value is compared with
+the optimum of its formulation. A specialised solver's value is the objective of its
+point, completed to an exactly feasible one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from equimargin.solvers.solution import Status
 
 
 class RationalProgram(Bounds):
-    """Bounds of a problem known by its data alone, by programs in rational numbers.
+    """Bounds of the optimum of a user-defined problem, by programs in rational numbers.
 
     Parameters
     ----------
@@ -39,22 +40,22 @@ class RationalProgram(Bounds):
 
     @property
     def scale(self) -> float:
-        """Thousandth of the sizes of the definition's terms at its optimum; 1 if not known.
+        """`ProvenOptimum.size` of the family's first formulation; 1 if not known.
 
-        It is `ProvenOptimum.size`.
+        It is a thousandth of the sum of the absolute terms of the objective at the optimum.
         """
         known = self._known
         return 1.0 if known is None else known.size
 
     @property
     def constant(self) -> float:
-        """Constant of the definition, on the family's scale; 0 if not known."""
+        """Constant part of the first formulation's objective, on the family's scale, or 0."""
         known = self._known
         return 0.0 if known is None else known.constant
 
     @property
     def doubt(self) -> str:
-        """Statement that the definition's value map computes in floats; empty if it does not."""
+        """Note that the first formulation's value map computes in floats; otherwise empty."""
         known = self._known
         return "" if known is None else known.doubt
 
@@ -63,7 +64,7 @@ class RationalProgram(Bounds):
         try:
             return optimum(self.problem)
         except Exception:
-            # A user's function may fail in any way: every answer then says so.
+            # A user's function may fail in any way: every answer then reports the error.
             return None
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
@@ -82,8 +83,8 @@ class RationalProgram(Bounds):
         if point.difference:
             run = replace(
                 run,
-                reason=f"{run.reason}; not equal: its exact optimum differs from the definition's "
-                f"by {point.difference:.1e}",
+                reason=f"{run.reason}; not equal: its exact optimum differs from that of the "
+                f"family's first formulation by {point.difference:.1e}",
             )
         claim = self._claim(answer)
         if claim is None:
@@ -127,16 +128,16 @@ class RationalProgram(Bounds):
         )
 
     def _proof(self, own: Interval, formulation: str | None, rounding: float = 0.0) -> PointProof:
-        """Return the bounds of an answer's own optimum or value, and those of the definition.
+        """Return the bounds of an answer, and those of the family's first formulation.
 
         Parameters
         ----------
         own : Interval
-            Interval of the answer's own optimum or value.
+            Interval of the optimum of the answer's formulation, or of a solver's value.
         formulation : str or None
-            Id of the formulation whose values the answer gives; None if it gives none.
+            Id of the formulation whose variables the answer gives; None if it gives none.
         rounding : float
-            Rounding of the numbers of its point.
+            Error of the value because the numbers of the point are rounded.
         """
         definition = optimum(self.problem).interval
         return PointProof(
@@ -148,7 +149,7 @@ class RationalProgram(Bounds):
         )
 
     def _claim(self, answer: Answer) -> Claim | None:
-        """Return a backend's claim on the optimum, by its values or a verified ray, or None."""
+        """Return the optimum that a backend claims, by a verified ray or values, if any."""
         ray = extract_ray(answer)
         if ray is not None and ray.proves:
             return replace(claim_of_ray(answer, ray), infeasible=not optimum(self.problem).feasible)
@@ -161,13 +162,13 @@ class RationalProgram(Bounds):
 def _difference(own: Fraction | None, due: Fraction | None) -> float:
     """Return the difference of two exact optima, rounded up; 0 if one is not known.
 
-    It is returned however small it is.
+    Even the smallest difference is returned.
     """
     return 0.0 if own is None or due is None or own == due else above(abs(own - due))
 
 
 def _distance(value: float, proven: Interval) -> float:
-    """Return the distance of a value from the proven interval of its own problem."""
+    """Return the distance of a value from the proven interval of its formulation's optimum."""
     return (
         0.0
         if value in (proven.lower, proven.upper)

@@ -1,11 +1,12 @@
 """Verified certificates of infeasibility and unboundedness returned by a backend.
 
-    unbounded     x with Px = 0, -Gx in the cone, x in its bounds' directions, q'x < 0
+    unbounded     x with Px = 0, -Gx in the cone, q'x < 0, and x_j >= 0 (x_j <= 0) for
+                  every finite lower (upper) bound
     infeasible    z in the dual cone with G'z = 0 and h'z < 0 (Farkas)
 
 A ray is scaled so that its largest entry is 1. In floating point its conditions hold
-only to a tolerance, so that a ray is followed only for a finite length: at any optimum,
-rounding alone makes directions that resemble short rays.
+only to a tolerance, so that it is valid only up to a finite length: near any optimum,
+rounding alone produces directions that resemble short rays.
 """
 
 from __future__ import annotations
@@ -26,26 +27,23 @@ RAY_TOLERANCE = 1e-6
 A ray with a larger violation proves nothing.
 """
 SMALLEST_RAY = 1e-300
-"""Smallest divisor of a ray, in the unit of its entries.
-
-A ray of zeros is divided by it, and stays a ray of zeros.
-"""
+"""Smallest divisor in the scaling of a ray, so that a ray of zeros stays 0."""
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Backend's ray, scaled to a largest entry of 1; figures are per unit of length."""
+    """Properties of a backend's ray, per unit of length, for a largest entry of 1."""
 
     gain: float
-    """Gain of the objective, in the units of the backend's problem."""
+    """Improvement of the objective, in the units of the backend's problem."""
     violation: float
     """Distance of the direction from its cone (unbounded), or of G'z from 0 (infeasible)."""
     deviation: float
     """Violation of the other conditions: Px = 0 and the bounds of the variables."""
     curvature: float
-    """x'Px, which ends the gain at gain^2 / (2 curvature)."""
+    """x'Px; if it is above 0, the gain is at most gain^2 / (2 curvature)."""
     size: float
-    """Largest entry of the right-hand side with which the violation is compared."""
+    """Largest |entry| of the right-hand side with which the violation is compared."""
 
     @property
     def proves(self) -> bool:
@@ -56,10 +54,10 @@ class Ray:
 
     @property
     def reach(self) -> float:
-        """Gain of the objective along the ray until it ends.
+        """Gain of the objective along the ray up to its end.
 
-        It ends where its curvature reverses the gain, or where its conditions are
-        violated by RAY_TOLERANCE of their size.
+        A ray ends where its curvature reverses the gain, or where the violation of its
+        conditions is RAY_TOLERANCE times 1 + size.
         """
         turn = self.gain**2 / (2 * self.curvature) if self.curvature > 0 else np.inf
         return min(
@@ -71,7 +69,7 @@ class Ray:
 
 
 def extract_ray(answer: Answer) -> Ray | None:
-    """Return the ray with which the backend certifies its status.
+    """Return the properties of the ray with which a backend certifies its status.
 
     Parameters
     ----------
@@ -81,7 +79,7 @@ def extract_ray(answer: Answer) -> Ray | None:
     Returns
     -------
     Ray or None
-        None if it has none, or one of another shape.
+        None if the answer has no ray, or one of another shape.
     """
     if answer.raw is None:
         return None

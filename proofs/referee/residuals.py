@@ -1,4 +1,4 @@
-"""Residual of a backend in its own problem, computed from its raw vectors alone."""
+"""Residual of a backend's raw vectors in the problem that it was given."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from equimargin.formulations.programs.standard_form import StandardForm
 
 
 class Residual(NamedTuple):
-    """Residual of raw vectors x and z in their standard form; inf if vectors are missing."""
+    """Residual of raw vectors x and z of a standard form; inf if vectors are missing."""
 
     objective_error: float
-    """Approximate error of the objective: |p - d| + |z|'|r_p| + |x|'|r_d| + e, in its units.
+    """Approximate error |p - d| + |z|'|r_p| + |x|'|r_d| + e of the objective.
 
-    Here e = 1/2 r_d' diag(P)^-1 r_d.
+    p and d are the primal and the dual value, r_p and r_d the residuals of the rows and
+    of stationarity, and e = 1/2 r_d' diag(P)^-1 r_d.
     """
     normwise: float
-    """Largest relative residual, without a unit; unlike the first it is not 0 at x = z = 0."""
+    """Largest relative residual; unlike `objective_error` it does not vanish at x = z = 0."""
 
 
 def own_residual(
     form: StandardForm, x: Array | None, z: Array | None, sizes: Array | None = None
 ) -> Residual:
     """Return the residual of a backend's vectors.
-
-    It is computed from r_p of the rows, r_d of the stationarity, and the gap of the
-    values p and d.
 
     Parameters
     ----------
@@ -40,7 +38,7 @@ def own_residual(
     z : ndarray or None of shape (r,)
         Multipliers.
     sizes : ndarray or None of shape (n,)
-        Known sizes of x and of the optimum; |x| by default.
+        Estimates of the size of each variable, to be used instead of |x|.
     """
     if x is None or z is None or x.shape != form.q.shape or z.shape != form.h.shape:
         return Residual(np.inf, np.inf)

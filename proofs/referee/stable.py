@@ -1,4 +1,4 @@
-"""Properties shared by all optima of a family, proven by the best point of its answers."""
+"""Properties shared by all optima of a problem, proven by the best point of the answers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Stable(NamedTuple):
         Share of the training points with a proven sign of f(x) + b; None if the rows
         are not those of two classes.
     rows : float
-        Share of the rows whose multiplier is 0, or at its bound (for the squared hinge:
-        above 0).
+        Share of the rows whose multiplier is proven to be 0, or at its upper bound (for
+        the squared hinge: above 0).
     """
 
     labels: float | None
@@ -31,7 +31,7 @@ class Stable(NamedTuple):
 
 
 def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
-    """Return the properties of every optimum that the narrowest proven point implies.
+    """Return properties of all optima, from the point with the narrowest proven interval.
 
     The point proves |f_alpha - f*|_K <= sqrt(2 (U - L(alpha))).
 
@@ -40,7 +40,7 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
     problem : problem of any kind
         Problem of the answers.
     evidence : iterable of Evidence
-        Evidence of the answers; controls are excluded.
+        Evidence of the answers; negative controls are excluded.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def stable(problem: Any, evidence: Iterable[Evidence]) -> Stable | None:
         or problem.loss not in LOSSES
     ):
         return None
-    # Only answers with both sides prove a ball around the optimal function.
+    # Only a point with both f and alpha proves a ball that contains the optimal function.
     points = [
         e.point
         for e in evidence

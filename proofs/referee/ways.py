@@ -15,7 +15,7 @@ from equimargin.solvers.registry import SOLVERS, Solver
 
 @dataclass(frozen=True)
 class Availability:
-    """Availability of declarations and solvers for a problem, requested or not.
+    """Availability of formulations and solvers for a problem, requested or not.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ class Availability:
         Reason why no specialised solver supports the problem, as text; empty if one
         does.
     too_large : bool, default False
-        True if its size is the only reason why it is not declared.
+        True if the size of the problem is the only reason why no formulation declares it.
     refusals : Mapping[Formulation or Solver, Refusal or None]
-        Refusal of the problem by each formulation and solver of the family, or None;
-        controls are excluded.
+        Reason why each formulation and solver of the family does not support the
+        problem, or None; negative controls are excluded.
     """
 
     undeclarable: str = ""
@@ -41,9 +41,7 @@ class Availability:
 
 
 def find_available_answers(problem: AnyProblem) -> Availability:
-    """Return the declarations and solvers of a problem, from their refusals.
-
-    All formulations of the family and all specialised solvers are queried.
+    """Return which formulations and specialised solvers support a problem.
 
     Parameters
     ----------
@@ -73,9 +71,9 @@ def find_available_answers(problem: AnyProblem) -> Availability:
 
 
 def find_refusal(way: Formulation | Solver, problem: AnyProblem) -> Refusal | None:
-    """Return the refusal of a problem by a formulation or a solver, or None.
+    """Return the reason why a formulation or solver does not support a problem, or None.
 
-    It is None also if the function of the refusal fails; the failure shows at the run.
+    None also if its test raises an exception, which the run will then raise, too.
 
     Parameters
     ----------

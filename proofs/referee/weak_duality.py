@@ -1,7 +1,8 @@
-"""Bounds by weak duality: a repaired point of a canonical problem proves an interval.
+"""Bounds by weak duality: a feasible point of a canonical problem proves an interval.
 
-It encloses the optimum in float64. The point of an answer is completed once, and the
-completed point is used for every computation that needs its other side.
+The interval contains the optimum and is computed in float64 with bounded rounding. A
+missing part of an answer's point, f or alpha, is derived once from the other part, and
+this completed point is used where both parts are needed.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from equimargin.solvers.solution import Solution
 UNREACHABLE_NORM = 1e8
 """|f|^2 times the mean K_ii over the number of rows, without a unit.
 
-If both the proven lower bound and the claim of a hard family are larger, the family
-counts as infeasible: its largest margin would be below 1e-4 / sqrt(p).
+If both the proven lower bound and an answer's value are larger in a hard family, the
+problem counts as infeasible: its largest margin would be below 1e-4 / sqrt(p).
 """
 
 
@@ -58,7 +59,7 @@ class WeakDuality(Bounds):
         """Primal objective at f = 0."""
         return self.problem.scale
 
-    # A number that overflows is inaccurate, or no proof.
+    # Overflow needs no warning: its inf or NaN counts as inaccurate, or proves nothing.
     @np.errstate(all="ignore")
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
         """Return the evidence of a backend's answer to a declaration.
@@ -101,9 +102,9 @@ class WeakDuality(Bounds):
     def of_solution(self, run: Run, solution: Solution) -> Evidence:
         """Return the evidence of a specialised solver's solution.
 
-        Its claim is its primal value, and its accuracy is the gap of its point. A point
-        without multipliers has no gap. Multipliers derived from its f may prove a lower
-        bound of the family's optimum, and never count against it.
+        The value is the solution's primal value, and the accuracy is the gap of its
+        point. A point without multipliers has no gap. Multipliers derived from its f may
+        prove a lower bound of the family's optimum, and never count against the answer.
 
         Parameters
         ----------
@@ -116,8 +117,8 @@ class WeakDuality(Bounds):
         proof = self._proof(point, complete(problem, point))
         proven = proof.proven
         gap = max(proven.upper - proven.lower, 0.0) if proof.has_alpha else None
-        # The solver's value is infinite if hard rows are violated by a rounding error,
-        # which the repair removes.
+        # The solver's value is infinite if hard rows are violated by a rounding error; the
+        # point made feasible has a finite value.
         value = min(solution.value, proven.upper)
         claim = Claim(
             value,
@@ -135,7 +136,7 @@ class WeakDuality(Bounds):
     def _proof(
         self, point: CanonicalPoint, completed: CompletedPoint, side: Side | None = None
     ) -> PointProof:
-        """Return the bounds of a point, and the lower bound of multipliers derived from its f."""
+        """Return the bounds that a point proves; one is by multipliers derived from its f."""
         problem, derived = self.problem, completed.derived
         lower = (
             -np.inf
@@ -148,13 +149,13 @@ class WeakDuality(Bounds):
 
 
 def _blur(problem: Problem) -> float:
-    """Return the error of margins of hard rows at the best f, over the optimum v.
+    """Return the error of the declaration's hard margins at the optimal f, over the optimum v.
 
-    The error is that of floats and of declared features. The declaration has L L' for
-    K, without small eigenvalues, and floats. That moves a margin by |a'(K - L L')
-    beta|, where a row a and beta = A'alpha are at most sqrt(2) and sqrt(2) 1'alpha
-    long, and 1'alpha = 2 v. While this is below 1, feasible hard rows are feasible in
-    the declaration too; otherwise a backend that finds them infeasible may be right.
+    The declaration has L L' in place of K, where L lacks small eigenvalues and is in
+    floats. That changes a margin by |a'(K - L L') beta|, where a row a and
+    beta = A'alpha have norms of at most sqrt(2) and sqrt(2) 1'alpha, and 1'alpha = 2 v.
+    If the change is below 1, feasible hard rows are feasible in the declaration, too;
+    otherwise a backend that finds the declaration infeasible may be right.
     """
     if not (isinstance(problem, MarginProblem) and np.isinf(problem.group_costs).any()):
         return 0.0
@@ -170,7 +171,7 @@ def _accuracy(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> SolveAccuracy:
-    """Return the residual of the backend's own problem, or a larger one of auxiliary variables."""
+    """Return the residual of the backend's problem, at least that of auxiliary variables."""
     residual, normwise = own_residual(
         raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
     )
@@ -195,9 +196,9 @@ def _sizes(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> Array | None:
-    """Return |x_i| of the backend's answer, or the size in the point of its multipliers.
+    """Return the larger of |x_i| in the answer and in the point of the answer's multipliers.
 
-    The larger counts: a flat direction hides in small x.
+    In a flat direction of the objective x_i may be much smaller than at the optimum.
     """
     declared, alpha = answer.problem, reading.point.multipliers
     # A declaration may have other rows than its answer has multipliers.
@@ -213,12 +214,11 @@ def _sizes(
 
 
 def _unrolled(answer: Answer, raw: BackendResult, reading: BackendValues) -> float:
-    """Return the distance of the declared objective from the backend's own at its x.
+    """Return the difference of the declared objective and the backend's objective at its x.
 
-    It is inf without an x. cvxpy replaces terms by variables of its own: for example it
-    adds y with y = R alpha, and minimises 1/2 |y|^2 / C. If 1 / C is large, an x that
-    satisfies this equation to the backend's last digit can be right in y and wrong in
-    alpha.
+    It is inf without an x. cvxpy may replace a term by auxiliary variables: for example
+    it adds y with y = R alpha, and minimises 1/2 |y|^2 / C. If 1 / C is large, y can be
+    accurate and alpha not, although the equation holds to the backend's last digit.
     """
     if raw.x is None or raw.x.shape != raw.form.q.shape:
         return np.inf
@@ -227,9 +227,9 @@ def _unrolled(answer: Answer, raw: BackendResult, reading: BackendValues) -> flo
 
 
 def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) -> CanonicalPoint:
-    """Return the point in the terms of the family's problem.
+    """Return an answer's point as a point of the family's problem.
 
-    A control may be declared for another kind of problem.
+    A negative control may be declared for another kind of problem.
     """
     if problem.kind == declared.kind:
         return point
@@ -237,9 +237,9 @@ def _judged_point(problem: Problem, declared: Problem, point: CanonicalPoint) ->
 
 
 def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
-    """Return the side of a linear program's point that the declaration has as multipliers.
+    """Return the part of a linear program's point that the declaration's multipliers give.
 
-    It is not among the variables of the declaration.
+    The other part is given by the variables of the declaration.
     """
     if problem.kind != "linear":
         return None
@@ -247,7 +247,7 @@ def _lp_multiplier_side(problem: Problem, answer: Answer) -> Side | None:
 
 
 def _unreachable(problem: Problem, claimed: float, proven: float) -> bool:
-    """Return True if claim and lower bound of a hard family make it count as infeasible."""
+    """Return True if value and lower bound of a hard problem make it count as infeasible."""
     if not np.isinf(problem.group_costs).any():
         return False
     return all(

@@ -1,6 +1,6 @@
 (** * One optimum for every form
 
-    Each theorem names one number v that is the optimum of all the forms of a family, attained in each. No hypothesis but the sign of C. *)
+    Each theorem states that one number v is the optimum of all forms of a family, attained in each. The only hypothesis is the sign of C. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin Require Import inner optimum qp margin representer svm svr ranksvm one_norm.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

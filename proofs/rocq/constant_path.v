@@ -1,12 +1,12 @@
-(** * Paths that are constant between jumps: linear programs of which only the cost moves
+(** * Paths that are constant between jumps: linear programs in which only the weight lambda of one cost varies
 
     min lambda p(x) + q(x)   s.t.   A_k(x) <= b_k
 
-    [optimal_between]     what is optimal at two lambda is optimal between them, of any two functions p and q over any set
-    [value_concave], [penalty_falls]   the optimum is concave in lambda; p falls and q rises as lambda grows
-    [finitely_many]       finitely many points have an optimal one among them at every lambda at which there is one
-    [l1_hinge_path], [l1_hinge_between]   document P, after Theorem 1: of the hinge with an L1 regulariser finitely many points do for all
-                          lambda >= 0, each of them optimal on an interval: the path is piecewise constant *)
+    [optimal_between]     for any functions p and q over any set, a point that is optimal at two lambda is optimal between them
+    [value_concave], [penalty_falls]   the optimum is concave in lambda; as lambda increases, p decreases and q increases at the optimal points
+    [finitely_many]       there are finitely many points, one of which is optimal at every lambda at which an optimal point exists
+    [l1_hinge_path], [l1_hinge_between]   document P, after Theorem 1: for the hinge with an L1 regulariser, finitely many points suffice for
+                          all lambda >= 0, each of them optimal on an interval: the path is piecewise constant *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin.
@@ -79,7 +79,7 @@ have [] := @qp_alternative R I J _ (index_enum_uniq J) flat (fun=> 0) B c F0 FB.
   by move=> j; exact: F.
 - by case=> d [_ _]; rewrite ltxx.
 Qed.
-(** For every set of constraints a feasible point at which they are tight, if there is any. *)
+(** For every set of constraints, a feasible point at which they are tight, if one exists. *)
 Definition meets (S : {set K}) x := linear_feas x /\ S \subset tight x.
 Lemma representatives : exists f : {set K} -> option X, forall S, if f S is Some x then meets S x else ~ exists x, meets S x.
 Proof.
@@ -99,7 +99,7 @@ have [[x /E M]|no] := @decided _ B c FB; first by exists (Some x).
 by exists None => -[x /E M]; apply: no; exists x.
 Qed.
 
-(** What is optimal depends on the tight constraints alone. *)
+(** A feasible point at which the constraints tight at an optimal point are tight is optimal, too. *)
 Lemma tight_decides lam x x' : minimizer linear_feas (weighted p q lam) x -> meets (tight x) x' ->
   minimizer linear_feas (weighted p q lam) x'.
 Proof.
@@ -137,7 +137,7 @@ have [f H] := representatives; exists (pmap f (enum [finType of {set K}])); spli
 have := H (tight x); case e: (f (tight x)) => [x'|] h; last by case: h; exists x; split=> //; have [] := O.
 by exists x'; [rewrite mem_pmap; apply/mapP; exists (tight x); rewrite ?mem_enum|exact: tight_decides O h].
 Qed.
-(** Where the cost is bounded from below on the feasible points, of which there are any, the minimum is attained. *)
+(** If a feasible point exists, and the cost is bounded below on the feasible points, the minimum is attained. *)
 Lemma attained lam x0 m : linear_feas x0 -> (forall x, linear_feas x -> m <= weighted p q lam x) ->
   exists x, minimizer linear_feas (weighted p q lam) x.
 Proof.
@@ -162,7 +162,7 @@ have [] := @qp_alternative R I K _ (index_enum_uniq K) flat (fun v => - weighted
 Qed.
 End Program.
 
-(** ** The hinge with an L1 regulariser: any rows M, and unknowns with the penalties pi_j |be_j|, of which 0 is that of a bias *)
+(** ** The hinge with an L1 regulariser: any rows M, and variables be_j with penalties pi_j |be_j|; a bias has pi_j = 0 *)
 Section Hinge.
 Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (pi : J -> R).
 Hypothesis pi0 : forall j, 0 <= pi j.
@@ -171,7 +171,7 @@ Definition l1 be := \sum_j pi j * `|be j|.
 Definition hinges be := \sum_p Num.max 0 (1 - \sum_j M p j * be j).
 Definition l1_hinge lam be := lam * l1 be + hinges be.
 
-(** The same as a linear program in be, bounds of |be| and slacks. *)
+(** The problem as a linear program in be, bounds of |be|, and slacks. *)
 Let U := (J + J + P)%type.
 Let X := [lmodType R of {ffun U -> R^o}].
 Let rows (k : J + J + (P + P)) (x : X) : R := match k with

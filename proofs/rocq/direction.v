@@ -8,13 +8,13 @@
     argmin  1/2 |sum d_i a_i|^2 + t'd    s.t.  g'd = 0,  d_i <= 0 unless al_i < c_i and r_i = 0,  d_i >= 0 unless al_i > 0 and r_i = 0
 
     [point_optimal], [optimal_point]   the signs of residuals say which multipliers are optimal at lambda
-    [piece_between]       while the sets of rows stay, what lies on the line between two optimal points of the path is optimal
+    [piece_between]       on a piece, where the sets of rows do not change, all points between two optimal points of the path are optimal
     [piece_step]          P (11)-(12): multipliers move along the solution of the equations of the rows on the margin
-    [direction_exists]    at lambda > 0 there is a direction, whatever the rank and however many rows are tied
-    [direction_minimal]   the minimisers of the direction problem are those d that some e makes a direction
-    [direction_step]      and along each of them there is a step of positive length on which all points are optimal
-    [path_step], [rank_path_step]   hence from every optimum a straight step leads down; for document P's problem
-    [rank_path_between], [rank_path_12]   its pieces, and its (12) *)
+    [direction_exists]    at lambda > 0 a direction exists, whatever the rank, and however many rows are at a bound and on the margin
+    [direction_minimal]   the minimisers of the direction problem are exactly the d that form a direction with some derivative e of the bias
+    [direction_step]      along each of them there is a step of positive length on which all points are optimal
+    [path_step], [rank_path_step]   hence the path continues in a straight line from every optimum to smaller lambda; for document P's problem
+    [rank_path_between], [rank_path_12]   the pieces of document P's path, and its (12) *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin representer svm ranksvm.
@@ -22,7 +22,7 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** ** What holds for all small h >= 0 *)
+(** ** Properties of all small h >= 0 *)
 Section Near.
 Variable R : realFieldType.
 Implicit Types P Q : R -> Prop.
@@ -113,7 +113,7 @@ move=> s0 /eqP; rewrite mulf_eq0 subr_eq0 => cx /eqP; rewrite mulf_eq0 => as0; s
 by move: cx; rewrite gt_eqF //= => /eqP ->; rewrite subr0.
 Qed.
 
-(** ** Pieces: rows Z at 0, rows U at their caps, all others on the margin *)
+(** ** Pieces: multipliers of rows Z are 0, those of rows U at their caps c_i, all other rows are on the margin *)
 Section Piece.
 Variables Z U : pred I.
 Definition piece lam al b := path_feas al /\ forall i,
@@ -152,7 +152,7 @@ move=> s01 [[bal F] S] [[bal' F'] S']; split; first split.
   case: ifP => _; first by case=> -> r' [-> r]; split; [rewrite /mix -mulrDl subrK mul1r|exact: mix_le].
   by move=> -> ->; rewrite /mix !mulr0 addr0.
 Qed.
-(** P (11)-(12): eta solves the equations of the rows on the margin, and is 0 at the others; the step goes as far as no row leaves its set. *)
+(** P (11)-(12): eta solves the equations of the rows on the margin, and is 0 at the others; the step ends before a row leaves its set. *)
 Theorem piece_step lam al b eta e h : piece lam al b -> balanced g eta -> (forall i, Z i || U i -> eta i = 0) ->
   (forall i, ~~ (Z i || U i) -> ip (span a eta) (a i) - g i * e = t i) ->
   (forall i, 0 <= al i - h * eta i <= c i) -> (forall i, Z i -> 0 <= residual (lam - h) (move al (- h) eta) (b - h * e) i) ->
@@ -224,7 +224,7 @@ have [n|p'|z] := ltrgtP (r i) 0; last 1 first.
 - exact: n4.
 Qed.
 
-(** The direction problem: what a direction minimises, and that there is one. *)
+(** The direction problem: its minimisers are the directions, and one exists. *)
 Lemma direction_gap d e d' : balanced g d -> balanced g d' -> direction_obj d' - direction_obj d =
   2%:R^-1 * ip (span a d' - span a d) (span a d' - span a d) + \sum_i (d' i - d i) * slope d e i.
 Proof.

@@ -1,14 +1,15 @@
-(** * Problems that look alike and are not
+(** * Problems that look alike and have different optima
 
-    Each theorem gives both optima of a counterexample over any ordered field, hence over the rationals: that of the link of the same two
-    formulations, but for the kernel of differences, where the link stores the RBF kernel and the theorem holds for any points with such products.
+    Each theorem gives both optima of a counterexample over any ordered field, hence over the rationals. It is the counterexample that
+    formulations/links/counterexamples.py stores for the two formulations; only for kernels of differences that file has the RBF kernel, and the
+    theorem any points with these inner products.
 
     [rank_differences_is_not_rank_l1], [rank_onenorm_differences_is_not_rank_onenorm]   k(x_i - x_j, x_u - x_v) for phi_ij.phi_uv, one
         pair, k(x, x) = 1 and k(x, x') = q < 1/2 (for the RBF kernel q = exp(-1)): 1/2 against 1/(4(1 - q)), 1 against 1/(2 - 2q)
     [rvm_is_not_rank_l1]           x = 1 preferred to x = 2: 1 against 1/2
     [rank_onenorm_free_is_not_rvm] the same pair: 1/2 against 1
     [svm_onenorm_free_is_not_svm_onenorm]   -1 twice against 1, and -2 in the class of 1: 7/2 against 4
-    [rvm_as_printed_is_unbounded]  T (101), x = 2 preferred to x = 1: no lower bound, where (102) is worth 1/2
+    [rvm_as_printed_is_unbounded]  T (101), x = 2 preferred to x = 1: unbounded below, while (102) has the optimum 1/2
     [rank_reduced_is_not_rank_l1]  P, Figure 3: positive 2, negatives 0 and 3: 31/18 with w = -1/3 against 13/8 with w = 1/2
     [svr_l2_is_not_svr_l1]         targets -2 and 2 at one point: 9/2 against 3
     [svm_nobias_is_not_svm_soft], [svm_penalized_is_not_svm_soft]   x = 1 and 2 in two classes: 13/8 and 8/5 against 3/2
@@ -25,7 +26,7 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** The line with the product, and numerals on it. *)
+(** The real line with the product as inner product, and numerals on it. *)
 Section Line.
 Variable R : realFieldType.
 Fact line_sym (u v : R^o) : u * v = v * u. Proof. exact: mulrC. Qed.
@@ -41,7 +42,7 @@ Proof. by move=> e; rewrite -subr_ge0 e divr_ge0 ?ler0n. Qed.
 End Line.
 Definition item n (s : seq nat) {m} (i : 'I_m) : 'I_n.+1 := inZp (nth 0%N s i).
 
-(** Closed goals: an equality of numerals by [field], an inequality by one of the differences that occur. *)
+(** Tactic for goals without variables: an equality of numerals by [field], an inequality by a difference that occurs. *)
 Ltac numerals := by rewrite ?maxxx; field; rewrite ?pnatr_eq0.
 Ltac difference n d := apply: (@le_numeral _ n d); numerals.
 Ltac at_most := first [difference 0%N 0%N|difference 1%N 0%N|difference 2%N 0%N|difference 3%N 0%N|difference 4%N 0%N|difference 1%N 1%N
@@ -277,7 +278,7 @@ have E : @rank_onenorm_free_obj R [finType of 'I_2] [finType of 'I_1] 1 (vector 
   by rewrite /rank_onenorm_free_obj !big_ord_recl !big_ord0 /vector /= normr0 normrN ger0_norm ?divr_ge0 ?ler0n ?ler01 //; numerals.
 by exists (vector [:: 0; - (1 / 2%:R)], fun=> 0) => //; split=> // s Fs; rewrite E; exact: low.
 Qed.
-(** The outlier -2 has the price -2 in the dual of [svm_onenorm], where u = 1 is optimal; if al is free, no price may exceed 1 in size. *)
+(** In the dual of [svm_onenorm], u = 1 is optimal, and the outlier -2 has the price (B'u)_i = -2; if al is free, |B'u| <= 1 is required. *)
 Theorem svm_onenorm_free_is_not_svm_onenorm :
   let x := points [:: -2%:R; -1; -1; 1] : 'I_4 -> R^o in let y := vector [:: 1; -1; -1; 1] : 'I_4 -> R in
   minimum (svm_onenorm_free_feas L x y) (@svm_onenorm_free_obj R _ 1) (7%:R / 2%:R) /\

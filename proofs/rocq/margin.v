@@ -6,8 +6,8 @@
     hard       min 1/2 |w|^2                    s.t.  f_i >= r_i                       max D(al)                     s.t. g'al = 0, 0 <= al_i
     squared    min 1/2 |w|^2 + C sum xi_i^2     s.t.  f_i >= r_i - xi_i, xi_i >= 0     max D(al) - |al|^2 / (4C)     s.t. g'al = 0, 0 <= al_i
 
-    with D(al) = r'al - 1/2 |sum al_i a_i|^2. For each: the gap is a sum of nonnegative terms, hence weak duality and KKT as its zeros
-    ([hinge_pair], [hard_pair], [squared_pair]), and by the alternative of [qp] strong duality with attainment on both sides
+    with D(al) = r'al - 1/2 |sum al_i a_i|^2. For each pair, the gap is a sum of nonnegative terms; hence weak duality holds, and the gap is 0
+    exactly if KKT holds ([hinge_pair], [hard_pair], [squared_pair]). By the alternative of [qp], strong duality holds and both optima are attained
     ([hinge_duality], [hard_duality], [squared_duality]); the hard form needs a feasible point. [w_unique]: w is unique up to vectors
     of length zero. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -44,7 +44,7 @@ have -> : \sum_i al i * slack w b xi i = ip w (span al) - \sum_i r i * al i + \s
 by rewrite ipBl !ipBr (ip_sym _ (span al) w); move: (\sum_i _) (\sum_i _) => p q; field.
 Qed.
 
-(** ** The alternative, from the dual as a quadratic program in al: caps c_i, none for hard rows *)
+(** ** The alternative, from the dual as a quadratic program in al with upper bounds (caps) c_i; hard rows have none *)
 Section Alternative.
 Variable c : I -> option R.
 Let W (al : {ffun I -> R^o}) := span al.

@@ -2,11 +2,11 @@
 
     [lp_duality]   min 1'be + C 1'xi  s.t.  M be >= 1 - xi, be, xi >= 0   and   max 1'u  s.t.  M'u <= 1, 0 <= u <= C: one optimum,
                    attained on both sides, and the optimal pairs are those with complementary slackness, for any M and C >= 0
-    [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10), for kernels that are products;
-                   for any other matrix [lp_duality] says it
+    [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10), for kernels that are inner products;
+                   for any other matrix use [lp_duality]
     [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller
-    [blp_duality]   the same duality with a free unknown b that costs nothing
-    [svm_onenorm_duality], [svm_nobias_onenorm_duality]   the 1-norm classifying SVM of T, section 5.1, with b and without
+    [blp_duality]   [lp_duality] with a free variable b of cost 0
+    [svm_onenorm_duality], [svm_nobias_onenorm_duality]   the 1-norm SVM for classification of T, section 5.1, with b and without
     [svm_onenorm_free_below_svm_onenorm], [svm_onenorm_free_bound]   without al >= 0 the optimum can only be smaller, and its dual bounds it
     [rank_onenorm_is_svm_nobias_onenorm]   (94)-(96) classifies the differences phi_i - phi_j, all of class +1, without a bias
     [rank_onenorm_is_symmetrised_svm_onenorm]   and the differences with their negatives as two classes, with a bias, at C/2 *)
@@ -151,7 +151,7 @@ case: s => be xi [b0 x0 m]; split=> //=; congr (_ + _); apply: eq_bigr => i _; e
 Qed.
 End Ranking.
 
-(** The same program with a free unknown b, whose column is s and whose cost is 0. *)
+(** The program of [lp_duality] with a free variable b, whose column is s and whose cost is 0. *)
 Section BiasedLP.
 Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (s : P -> R) (C : R).
 Implicit Types (be : J -> R) (b : R) (xi u : P -> R).
@@ -245,7 +245,7 @@ have [] := qp_alternative (index_enum_uniq _) (nil_form R P) cap (weighted_funct
 Qed.
 End BiasedLP.
 
-(** The 1-norm classifying SVM, with a bias and without. *)
+(** The 1-norm SVM for classification, with a bias and without. *)
 Section Classification.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (x : I -> V) (y : I -> R) (C : R).
 Hypothesis C0 : 0 <= C.
@@ -349,7 +349,7 @@ exists (fun p => al (inl p) + al (inr p), fun p => (xi (inl p) + xi (inr p)) / 2
 rewrite /= !big_sumType /= -!big_split /= -mulr_suml; move: (\sum_p (xi _ + _)) => t.
 by rewrite mulrA [C / 2%:R * t]mulrAC.
 Qed.
-(** The duals of the two likewise, which have the same optimum. *)
+(** The duals of these two programs have equal optima, too. *)
 Theorem rank_onenorm_dual_is_symmetrised_svm_onenorm_dual v : 0 <= C ->
   maximum (rank_onenorm_dual_feas ip phi hi lo C) (@rank_onenorm_dual_obj R P) v <->
   maximum (svm_onenorm_dual_feas ip z y (C / 2%:R)) (@svm_onenorm_dual_obj R _) v.

@@ -1,7 +1,7 @@
 (** * Optima
 
-    [minimum feas f v]: v is the least value of f over the feasible points, and it is attained; [maximum] likewise.
-    A formulation is a pair of a feasible set and an objective; an equivalence says that two of them have one optimum v. *)
+    [minimum feas f v]: v is the minimum of f over the feasible points, and attained; [maximum] likewise.
+    A formulation is a pair of a feasible set and an objective; an equivalence states that two formulations have the same optimum v. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -21,14 +21,14 @@ Section Dual.
 Variables (T S : Type) (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R).
 Hypothesis weak : forall t s, P t -> D s -> d s <= p t.
 
-(** A feasible pair of equal values is optimal on both sides. *)
+(** If a primal and a dual feasible point have equal values, both are optimal. *)
 Lemma zero_gap_optimal t s : P t -> D s -> p t = d s -> minimizer P p t /\ maximizer D d s.
 Proof.
 move=> Pt Ds E; split; split=> //.
   by move=> t' Pt'; rewrite E; exact: weak.
 by move=> s' Ds'; rewrite -E; exact: weak.
 Qed.
-(** Once some pair has equal values, every optimal pair does. *)
+(** If some feasible pair has equal values, every optimal pair has. *)
 Lemma optimal_zero_gap t s t' s' : P t -> D s -> p t = d s ->
   minimizer P p t' -> maximizer D d s' -> p t' = d s'.
 Proof.
@@ -37,11 +37,11 @@ by rewrite (le_trans (Ot _ Pt)) // E Os.
 Qed.
 End Dual.
 
-(** [strong_duality P p D d KKT]: the primal min p over P and the dual max d over D have one optimum, attained on both sides, and the
-    pairs of optimal points are exactly the points of KKT. *)
+(** [strong_duality P p D d KKT]: the primal min p over P and the dual max d over D have the same optimum, both attain it, and the
+    pairs of optimal points are exactly those that satisfy KKT. *)
 Definition strong_duality T S (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R) (KKT : T -> S -> Prop) :=
   (exists2 v, minimum P p v & maximum D d v) /\ forall t s, minimizer P p t /\ maximizer D d s <-> KKT t s.
-(** What a pair of programs has to show for it: weak duality, and KKT as the case of equal values. *)
+(** Conditions for strong duality of a pair of programs: weak duality, and equal values exactly if KKT holds. *)
 Record dual_pair T S (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R) (KKT : T -> S -> Prop) := DualPair {
   weak_duality : forall t s, P t -> D s -> d s <= p t;
   zero_gap_kkt : forall t s, P t -> D s -> p t = d s -> KKT t s;
@@ -66,7 +66,7 @@ by apply: (zero_gap_kkt pair) => //; apply: (optimal_zero_gap (weak_duality pair
 Qed.
 End Pair.
 
-(** The same pair written in other letters. *)
+(** Transfer of a dual pair to other variables. *)
 Section Transfer.
 Variables (T S : Type) (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R) (KKT : T -> S -> Prop).
 Hypothesis pair : dual_pair P p D d KKT.
@@ -93,7 +93,7 @@ exact: (ex t s ((K t s).1 (conj Ot Os))).
 Qed.
 End Transfer.
 
-(** A feasible pair of equal values certifies the optimum of both. *)
+(** Primal and dual feasible points of the same value certify it as the optimum of both programs. *)
 Lemma certified T S (P : T -> Prop) (p : T -> R) (D : S -> Prop) (d : S -> R) KKT t s v :
   strong_duality P p D d KKT -> P t -> D s -> p t = v -> d s = v -> minimum P p v /\ maximum D d v.
 Proof.
@@ -109,7 +109,7 @@ Proof. by move=> [t [F O] <-] [t' [F' O'] <-]; apply/eqP; rewrite eq_le O ?O'. Q
 Lemma maximum_unique T (feas : T -> Prop) (f : T -> R) v v' : maximum feas f v -> maximum feas f v' -> v = v'.
 Proof. by move=> [t [F O] <-] [t' [F' O'] <-]; apply/eqP; rewrite eq_le O ?O'. Qed.
 
-(** Two problems of which each point has a point of the other that is at least as good have one minimum. *)
+(** Two problems have the same minimum if for each feasible point of either the other has one that is at least as good. *)
 Lemma minimum_transfer T S (P : T -> Prop) (p : T -> R) (Q : S -> Prop) (q : S -> R) v :
   (forall t, P t -> exists2 s, Q s & q s <= p t) -> (forall s, Q s -> exists2 t, P t & p t <= q s) ->
   minimum P p v -> minimum Q q v.
@@ -124,7 +124,7 @@ Lemma minimum_iff T S (P : T -> Prop) (p : T -> R) (Q : S -> Prop) (q : S -> R) 
   forall v, minimum P p v <-> minimum Q q v.
 Proof. by move=> PQ QP v; split; exact: minimum_transfer. Qed.
 
-(** The same points with the objective multiplied by k > 0. *)
+(** The minimum over the same feasible points with the objective multiplied by k > 0. *)
 Lemma minimum_scale T (feas : T -> Prop) (f f' : T -> R) (k : R) v : 0 < k -> (forall t, f' t = k * f t) ->
   minimum feas f v <-> minimum feas f' (k * v).
 Proof.

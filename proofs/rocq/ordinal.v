@@ -1,15 +1,15 @@
 (** * Ordinal regression: thresholds between levels
 
-    A function w of points x_i and thresholds b_t; the row p asks s_p (<w, x_{i_p}> - b_{t_p}) >= 1 - xi_p. The rows of all points and all
-    thresholds make ord.implicit, those of a point and the thresholds beside its level ord.explicit.
+    Variables are w, of points x_i, and thresholds b_t; row p is s_p (<w, x_{i_p}> - b_{t_p}) >= 1 - xi_p. ord.implicit has a row for each point
+    and each threshold, ord.explicit only rows for a point and the thresholds next to its level.
 
-    [ord_pair], [ord_l2_pair]           the gap is a sum of nonnegative terms: weak duality, and KKT as its zeros, for any rows
-    [ord_implicit_two_levels]           with two levels, ord.implicit and svm.soft have one optimum
-    [ord_implicit_order]                best thresholds of all rows are in order, if the level between them is taken
-    [ord_implicit_l2_order]             those for squared slacks, too
-    [ord_implicit_l2_strict]            and these are never equal
-    [ord_hard_is_rank_hard]             hard rows have thresholds for 2w if and only if w meets all pairs, and then the objective is 4 times
-    [ord_pair_slacks]                   the hinge of a pair, of margin 2, is at most the sum of its points' slacks at a threshold between *)
+    [ord_pair], [ord_l2_pair]           for any rows the gap is a sum of nonnegative terms: weak duality, and gap 0 exactly if KKT holds
+    [ord_implicit_two_levels]           with two levels, ord.implicit and svm.soft have the same optimum
+    [ord_implicit_order]                optimal thresholds of ord.implicit are in order, if the level between them has a point
+    [ord_implicit_l2_order]             optimal thresholds for squared slacks are, too
+    [ord_implicit_l2_strict]            and are never equal
+    [ord_hard_is_rank_hard]             2w has thresholds that satisfy all hard rows if and only if w satisfies all pairs; its objective is 4 times as large
+    [ord_pair_slacks]                   the hinge of a pair, of margin 2, is at most the sum of its points' slacks at any threshold between their levels *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin representer svm svr ranksvm.
@@ -46,7 +46,7 @@ transitivity ((\sum_(p | t p == u) s p * al p) * b u); last by rewrite bal mul0r
 by rewrite mulr_suml; apply: eq_bigr => p /eqP <-; ring.
 Qed.
 
-(** The gap without what slacks cost, for any w, b, xi and any balanced al. *)
+(** The gap without the costs of slacks, for any w, b, xi and any balanced al. *)
 Lemma ord_gap_identity w b xi al : ord_balanced al -> 2%:R^-1 * ip w w - ord_dual_obj al =
   2%:R^-1 * ip (w - ord_w al) (w - ord_w al) + \sum_p al p * (ord_margin w b p - 1 + xi p) - \sum_p al p * xi p.
 Proof.
@@ -138,7 +138,7 @@ Lemma square_hinge_le u v : u <= v -> Num.max 0 u ^+ 2 <= Num.max 0 v ^+ 2.
 Proof. by move=> uv; rewrite ler_sqr ?hinge_le // nnegrE le_maxr lexx. Qed.
 Lemma square_hinge_lt u v : u < v -> 0 < v -> Num.max 0 u ^+ 2 < Num.max 0 v ^+ 2.
 Proof. by move=> uv v0; rewrite ltr_sqr ?hinge_lt // nnegrE le_maxr lexx. Qed.
-(** What a point of a level costs at the threshold above it, minus what it costs at the one below, rises with its value. *)
+(** The loss of a point at the threshold above its level, minus that at the threshold below, increases with its value. *)
 Lemma between_rises (phi : R -> R) : (forall u v, u <= v -> phi u <= phi v) -> (forall u v, u < v -> 0 < v -> phi u < phi v) ->
   forall u v, u < v -> phi (1 + u) - phi (1 - u) < phi (1 + v) - phi (1 - v).
 Proof.
@@ -163,7 +163,7 @@ Definition implicit_feas := ord_feas ip (fun p : I * 'I_l => x p.1) snd (fun p =
 Definition implicit_obj := @ord_obj R V ip [finType of I * 'I_l] [finType of 'I_l] C.
 Definition ord_hard_feas (z : V * ('I_l -> R)) := forall i k, 1 <= side i k * (ip z.1 (x i) - z.2 k).
 Definition ord_hard_obj (z : V * ('I_l -> R)) := 2%:R^-1 * ip z.1 z.1.
-(** The losses phi at the threshold k, put at c, of a function with the values f; hinge losses; and their squares. *)
+(** The losses phi at threshold k, if it is c, of a function with values f; hinge losses; squared hinge losses. *)
 Definition loss_of (phi : R -> R) (f : I -> R) (k : 'I_l) (c : R) := \sum_i phi (1 - side i k * (f i - c)).
 Definition loss := loss_of (Num.max 0).
 Definition square_loss := loss_of (fun u => Num.max 0 u ^+ 2).
@@ -202,7 +202,7 @@ exact: (losses_in_order (phi := fun u => Num.max 0 u ^+ 2) (between_rises (phi :
   (@square_hinge_le R) (@square_hinge_lt R))).
 Qed.
 
-(** The square of the hinge lies above its tangents, and below them by the square of the step at most. *)
+(** The squared hinge is above its tangents, by at most the square of the step. *)
 Lemma tangent_above (u h : R) : Num.max 0 (u + h) ^+ 2 <= Num.max 0 u ^+ 2 + 2%:R * h * Num.max 0 u + h ^+ 2.
 Proof.
 have -> : Num.max 0 u ^+ 2 + 2%:R * h * Num.max 0 u + h ^+ 2 = (Num.max 0 u + h) ^+ 2 by ring.
@@ -286,7 +286,7 @@ by have [b Fb] := fin_all_exists at_k; exists b => i k; exact: Fb.
 Qed.
 End Levels.
 
-(** With two levels there is one threshold, and its rows are those of a classification. *)
+(** With two levels there is one threshold, and the rows are those of classification. *)
 Theorem ord_implicit_two_levels (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (x : I -> V) (y : I -> 'I_2) (C v : R) :
   minimum (implicit_feas ip x y) (implicit_obj ip C) v <->
   minimum (svm_soft_primal_feas ip x (fun i => side R y i ord0)) (svm_soft_primal_obj ip C) v.

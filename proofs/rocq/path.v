@@ -1,7 +1,7 @@
 (** * A certified path: finitely many inequalities prove a gap at every lambda of a range
 
-    The margin problem with the hinge at cost om_i / lam for each row, om_i being its weight. A point of a path is (lam, al, b), with
-    0 <= al_i <= om_i and g'al = 0: it stands for the function W(al) / lam, W(al) = sum al_i a_i, the bias b / lam and the multipliers
+    The margin problem has the hinge, and the cost om_i / lam of row i with weight om_i. A point of a path is (lam, al, b) with
+    0 <= al_i <= om_i and g'al = 0: it denotes the function W(al) / lam, W(al) = sum al_i a_i, the bias b / lam and the multipliers
     al / lam. With its primal value U and its dual value L, for a claimed gap,
 
     excess     e = lam^2 (U - L) - gap lam^2 L = (1 + gap/2) |W(al)|^2 + sum om_i max(lam r_i - <W(al), a_i> + g_i b, 0) - (1 + gap) lam r'al
@@ -9,8 +9,8 @@
     piece      e <= 0 at both ends, and c + u + v <= 0 or (c + u + v)^2 <= 4 u v for their excesses u and v
 
     [excess_between]  on the straight line between two points e <= (1 - x) u + x v + x (1 - x) c
-    [piece_sound]     a piece proves U <= (1 + gap) L there, hence U <= (1 + gap) times the objective of any feasible point
-    [path_sound]      so do the pieces of a path at every lambda from its last one to its first one: format 3 of proofs/certificate.md *)
+    [piece_sound]     on a piece U <= (1 + gap) L, hence U <= (1 + gap) times the objective of any feasible point
+    [path_sound]      so it is on a path, at every lambda from its last point to its first one: format 3 of proofs/certificate.md *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin.
@@ -59,7 +59,7 @@ Proof. by rewrite /gain !mulr_sumr -big_split /=; apply: eq_bigr => i _; rewrite
 Lemma gain_change p q : gain (change p q) = gain q.1.2 - gain p.1.2.
 Proof. by rewrite /gain -sumrB; apply: eq_bigr => i _; rewrite mulrBr. Qed.
 
-(** The losses are convex functions of what is linear. *)
+(** The losses are convex along the line between two points. *)
 Lemma loss_between x p q i : 0 <= x <= 1 -> loss (between x p q) i <= (1 - x) * loss p i + x * loss q i.
 Proof.
 case/andP=> x0 x1; have y0 : 0 <= 1 - x by rewrite subr_ge0.
@@ -84,7 +84,7 @@ set k := gap / 2%:R; rewrite -subr_ge0 => le; rewrite -subr_ge0; apply: le_trans
 by apply/orP; left; apply/eqP; ring.
 Qed.
 
-(** What is at most a straight line and x (1 - x) c is at most 0 everywhere if it is so at both ends and c is small. *)
+(** (1 - x) u + x v + x (1 - x) c is at most 0 on [0, 1] if u and v are and c is small enough. *)
 Lemma parabola (u v c x : R) : u <= 0 -> v <= 0 -> c + u + v <= 0 \/ (c + u + v) ^+ 2 <= 4%:R * (u * v) -> 0 <= x <= 1 ->
   (1 - x) * u + x * v + x * (1 - x) * c <= 0.
 Proof.
@@ -124,7 +124,7 @@ split.
 - by apply: le_trans (excess_between p q om0 x01) _; exact: parabola.
 Qed.
 
-(** A point of no excess is near every optimum, by weak duality. *)
+(** A point with excess at most 0 is within the gap of the optimum, by weak duality. *)
 Lemma knot_near_optimal p : knot_ok p -> near_optimal p.
 Proof.
 case: p => [[lam al] b] [/= l0 bal box e0]; have n0 : lam != 0 by rewrite gt_eqF.
@@ -159,10 +159,10 @@ Qed.
 Theorem piece_sound p q x : knot_ok p -> knot_ok q -> piece_ok p q -> 0 <= x <= 1 -> near_optimal (between x p q).
 Proof. by move=> kp kq small x01; apply: knot_near_optimal; exact: between_ok. Qed.
 
-(** The points in their order, lambda decreasing: all of them and all pieces are as they must be. *)
+(** In the order of decreasing lambda, all points and all pieces satisfy their conditions. *)
 Fixpoint path_ok p (rest : seq knot) : Prop :=
   if rest is q :: rest' then [/\ knot_ok p, q.1.1 < p.1.1, piece_ok p q & path_ok q rest'] else knot_ok p.
-(** On a piece, or at its ends. *)
+(** Point k is on a piece of the path, or at its ends. *)
 Fixpoint on_path p (rest : seq knot) (k : knot) : Prop :=
   if rest is q :: rest' then (exists2 x, 0 <= x <= 1 & k = between x p q) \/ on_path q rest' k else k = p.
 

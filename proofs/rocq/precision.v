@@ -5,8 +5,8 @@
 
     AP >= 1/R (Q + R (R + 1) / 2)^-1 (sum over i = 1, ..., R of sqrt i)^2
 
-    [average_precision_bound]     the bound, for Q and whatever is not below it, such as the sum of slacks
-    [bound_rises]                 the fewer inversions, the larger it is: a larger tau raises it
+    [average_precision_bound]     the bound, for Q and for any number not below Q, such as the sum of slacks
+    [bound_rises]                 the fewer inversions, the larger the bound: a larger tau raises it
     [average_precision_perfect]   without inversions the average precision is 1 *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
@@ -34,7 +34,7 @@ Proof.
 move=> h; rewrite -[LHS](hits_misses (ltn_ord k)); congr (_ + _)%N.
 by rewrite /misses (take_nth false (ltn_ord k)) h -cats1 count_cat /= !addn0.
 Qed.
-(** The relevant documents are the first to the R-th of their kind. *)
+(** A sum over the relevant documents, by their number among the relevant ones: 1 to R. *)
 Lemma sum_hits (T : Type) (idx : T) (op : Monoid.com_law idx) (F : nat -> T) s :
   \big[op/idx]_(k < size s | nth false s k) F (hits s k.+1) = \big[op/idx]_(i < relevant s) F i.+1.
 Proof.

@@ -2,8 +2,8 @@
 
     min 1/2 B(x, x) - c(x)   s.t.   A_k(x) <= b_k   for x in R^I and B symmetric and positive semidefinite.
 
-    [qp_alternative]: there is a point with multipliers (KKT), or nonnegative multipliers prove that no point is feasible (Farkas), or
-    the objective falls without end along a ray of feasible directions. No closedness, compactness or square root is used: the
+    [qp_alternative]: a point with multipliers satisfies KKT, or nonnegative multipliers prove that no point is feasible (Farkas), or
+    the objective is unbounded below along a ray of feasible points. No closedness, compactness or square root is used: the
     proof is an induction on the constraints, so it holds over the rationals as well as over the reals. With B = 0 it is the duality
     of linear programming. *)
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -1,16 +1,16 @@
-(** * What losses of ordinal regression count
+(** * Errors that losses of ordinal regression bound
 
-    Thresholds b predict the number of thresholds that the value of a point reaches, [predicted]. A threshold k is beside the level of a
-    point, [adjacent], if it is the one above it or the one below it.
+    The predicted level of a point, [predicted], is the number of thresholds b that its value reaches. A threshold k is [adjacent] to the level
+    of a point if it is the one above or the one below that level.
 
-    [ord_rank_errors]                   by how many levels a point is predicted wrongly is at most its hinge losses at all thresholds
-    [ord_wrong_levels]                  with thresholds in order, whether it is predicted wrongly is at most those beside its level
+    [ord_rank_errors]                   the number of levels by which a prediction is wrong is at most the point's hinge losses at all thresholds
+    [ord_wrong_levels]                  with thresholds in order, the 0-1 error of a prediction is at most the losses at the adjacent thresholds
     [inversions_of_levels]              predicted levels invert at most (n - 1) / 2 pairs for each level by which they are wrong
-    [ord_pair_slacks_sum]               the hinges of all pairs, as often as levels lie between, are at most n - 1 times all slacks
-    [inversions_of_a_threshold]         e errors of the best threshold need e (e + 1) / 2 inverted pairs
-    [ord_explicit_hard]                 hard rows beside the levels, with thresholds in order, are those of all thresholds
-    [adjacent_two_levels]               with two levels all thresholds are beside all levels
-    [ord_unordered_is_not_explicit]     without their order the thresholds beside the levels may cost less *)
+    [ord_pair_slacks_sum]               the hinges of all pairs, each times the number of levels between, are at most n - 1 times the sum of all slacks
+    [inversions_of_a_threshold]         if the best threshold makes e errors, at least e (e + 1) / 2 pairs are inverted
+    [ord_explicit_hard]                 with thresholds in order, hard rows at the adjacent thresholds imply those at all thresholds
+    [adjacent_two_levels]               with two levels, all thresholds are adjacent to all levels
+    [ord_unordered_is_not_explicit]     without the order of the thresholds, the optimum with adjacent thresholds may be smaller *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin representer svm svr ranksvm ordinal.
@@ -170,7 +170,7 @@ Qed.
 Section Threshold.
 Variable R : realFieldType.
 Implicit Types (hi lo : seq R) (c : R).
-(** The points above that do not exceed c, and the points below that do. *)
+(** Errors of the threshold c: points of the upper level that do not exceed c, and points of the lower level that do. *)
 Definition errors hi lo c := (count (fun u => u <= c)%R hi + count (fun u => c < u)%R lo)%N.
 Definition inverted hi lo := (\sum_(u <- lo) count (fun v => v <= u)%R hi)%N.
 
@@ -206,7 +206,7 @@ by rewrite leq_add // leq_mul2l.
 Qed.
 End Threshold.
 
-(** ** The order of explicit thresholds: two points of each outer level and one between them, all of the value 0 *)
+(** ** The order of explicit thresholds: two points in each outer level and one in the middle level, all at 0 *)
 Section Five.
 Variable R : realFieldType.
 Definition five (i : 'I_5) : 'I_3 := nth ord0 [:: ord0; ord0; inord 1; ord_max; ord_max] i.

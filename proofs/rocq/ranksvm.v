@@ -13,7 +13,7 @@
     [rank_oneslack_equivalence] K (2.8)
     [rank_lambda_function_rescaling], [rank_lambda_primal_rescaling], [rank_lambda_dual_rescaling]   P (5) at 1/(2C), (6) and (8) at 1/C
     [rank_path_rescaling]       the parametric program of P section 5 is lambda times (8)
-    [rank_lambda_function_as_lambda_half_rescaling]   (5) read as (6) is the right problem at C/2
+    [rank_lambda_function_as_lambda_half_rescaling]   (5) at the lambda of (6) is the right problem at C/2
     [rank_l1_dual_as_printed_rescaling]   T (88) without the 1/2
     [rank_hard_margin_equivalence]   T, Corollary 2
     [rank_hard_is_svm_hard]     two levels: w_rank = w_svm / 2      [rank_hard_chain]   a total order: neighbours suffice
@@ -323,7 +323,7 @@ Proof. by split=> //; exact/oneslack_hinge. Qed.
 Theorem rank_l1_below_hard w : rank_hard_primal_feas ip phi hi lo w ->
   feasible (w, fun=> 0) /\ rank_l1_primal_obj ip C (w, (fun=> 0) : P -> R) = rank_hard_primal_obj ip w.
 Proof. by move=> F; split=> [p|]; rewrite ?subr0 ?lexx //= big1 // mulr0 addr0. Qed.
-(** soft(C) = hard exactly where some optimal hard dual is at most C. *)
+(** The soft optimum at C is the hard one exactly if some optimal multipliers of the hard dual are at most C. *)
 Theorem rank_l1_is_hard v : minimum (rank_hard_primal_feas ip phi hi lo) (rank_hard_primal_obj ip) v ->
   minimum feasible (rank_l1_primal_obj ip C) v <->
   exists2 al, maximizer (@rank_hard_dual_feas R P) (rank_hard_dual_obj ip phi hi lo) al & forall p, al p <= C.
@@ -425,7 +425,7 @@ End Scales.
 Section Hard.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (X : finType) (phi : X -> V).
 
-(** All pairs of a positive and a negative item are ranked by w exactly where 2w, with some b, classifies them. *)
+(** w ranks all pairs of a positive and a negative item exactly if 2w, with some b, classifies the items. *)
 Theorem rank_hard_is_svm_hard (P : finType) (hi lo : P -> X) (positive : pred X) :
   (forall i j, positive i -> ~~ positive j -> exists p, hi p = i /\ lo p = j) ->
   (forall p, positive (hi p) /\ ~~ positive (lo p)) ->
@@ -451,7 +451,7 @@ rewrite -(@ler_pmul2l _ 2%:R) ?ltr0n // mulr1 mulrBr => h.
 by rewrite mulN1r opprB addrAC ler_subr_addr -mulr2n.
 Qed.
 
-(** For items in a strict order the pairs of neighbours imply all the others. *)
+(** For items in a strict order, the rows of neighbours imply those of all other pairs. *)
 Theorem rank_hard_chain n (x : nat -> V) (P : finType) (hi lo : P -> 'I_n.+1) :
   (forall i j : 'I_n.+1, (j < i)%N -> exists p, hi p = i /\ lo p = j) -> (forall p, (lo p < hi p)%N) -> forall w,
   rank_hard_primal_feas ip (fun i : 'I_n.+1 => x i) hi lo w <->
@@ -491,7 +491,7 @@ split=> [[w [F O] E]|[[u t] [F O] E]].
 Qed.
 End Margin.
 
-(** Both signs of every difference, in two classes, with a bias, at half the cost. *)
+(** Ranking as classification of every difference and its negative, in two classes, with a bias, at half the cost. *)
 Section Symmetrised.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (X : finType) (phi : X -> V) (P : finType) (hi lo : P -> X) (C : R).
 Let z (k : P + P) : V := match k with inl p => phi (hi p) - phi (lo p) | inr p => phi (lo p) - phi (hi p) end.

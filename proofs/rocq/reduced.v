@@ -1,15 +1,15 @@
 (** * The reduced preference graph bounds all pairs: document P, section 4
 
-    A point i belongs to a query q_i and a level y_i, counted from 0 without gaps; each level has one point that is its maximum. The reduced graph prefers
-    the maximum of a level, unless that is the highest, to the rest of it, and every point to the maximum of the level below. It is no equivalence
-    ([rank_reduced_is_not_rank_l1]); its loss at kappa times the cost bounds that of all pairs at every f, where kappa is the largest
-    number of pairs whose path contains an edge.
+    A point i belongs to a query q_i and a level y_i, counted from 0 without gaps; one point of each level is chosen as its maximum. The reduced graph
+    has the pairs (maximum, other point) of every level but the highest, and the pairs (point, maximum of the level below). Its optimum differs from
+    that of all pairs ([rank_reduced_is_not_rank_l1]); at kappa times the cost its loss bounds that of all pairs for every f, where kappa is the maximum,
+    over the edges, of the number of pairs whose path in the graph contains the edge.
 
     [full_below_paths]       (u_ij)_+ <= the sum of (u_e)_+ over the edges of the path from i down to j
-    [full_below_congestion]  the sum over all pairs <= the sum over the edges, each as often as paths contain it
+    [full_below_congestion]  the sum over all pairs <= the sum over the edges, each times the number of paths that contain it
     [full_below_reduced]     hence <= kappa times the loss of the reduced graph, for every f
     [rank_l1_below_reduced]  so the optimum over all pairs at C is at most that over the reduced graph at kappa C
-    [rank_l1_below_reduced_two_levels]  with kappa the larger of the numbers of points, where there are two levels and one query
+    [rank_l1_below_reduced_two_levels]  with two levels and one query, the number of points of the larger level serves as kappa
     [reduced_meets_all]      an f without loss on the reduced graph has none on all pairs *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
@@ -36,7 +36,7 @@ Definition beyond i := #|[pred j | (q j == q i) && (y i < y j)%N]|.
 Definition congestion p : nat := (if y p.1 == y p.2 then beyond p.1 else if is_top p.1 then below p.1 * (beyond p.1).+1 else below p.1)%N.
 Definition kappa : nat := \max_(p | reduced p) congestion p.
 
-(** The maximum of a level is in it, and below every point there are all lower levels. *)
+(** The maximum of a level belongs to it, and a query with a point of some level has points of all lower levels. *)
 Hypothesis tops : forall i l, (l <= y i)%N -> q (top (q i) l) = q i /\ y (top (q i) l) = l.
 
 Lemma kappa_two_levels : (forall i, (y i <= 1)%N) -> (kappa <= maxn #|[pred i | y i == 1%N]| #|[pred i | y i == 0%N]|)%N.
@@ -111,7 +111,7 @@ rewrite !inE /all_pairs /stops /= tk /=; apply/idP/idP.
 by move=> /andP[/andP[/eqP a yk] /andP[/eqP b yj]]; rewrite unfold_in /= a b !eqxx yk yj (ltn_trans yj yk).
 Qed.
 
-(** The edges one by one: those between levels by the point that they come from, those within a level by the one that they go to. *)
+(** Sums over the edges: those between levels by the point where they start, those within a level by the point where they end. *)
 Lemma sum_between (F : I * I -> R) : \sum_(p | between p) F p = \sum_(i | (0 < y i)%N) F (i, top (q i) (y i).-1).
 Proof.
 transitivity (\sum_i \sum_(j | between (i, j)) F (i, j)); first by rewrite pair_big_dep /=; apply: eq_big => -[i j].

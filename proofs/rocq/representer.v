@@ -1,8 +1,8 @@
 (** * The representer theorem, for finitely many points
 
-    [projection]: every w has a combination of the points with the same values at all of them, singular Gram matrix or not, and it is no
-    longer. [representer]: T, Theorem 1, for any loss of the values and any nondecreasing function of the squared norm;
-    [representer_strict]: if that function increases strictly, a minimiser is such a combination up to a vector of length zero. *)
+    [projection]: for every w, a combination of the points has the same values at all points and no larger norm, even if the Gram matrix is
+    singular. [representer]: T, Theorem 1, for any loss of the values and any nondecreasing function of the squared norm;
+    [representer_strict]: if that function increases strictly, every minimiser is such a combination up to a vector of length zero. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin.

@@ -2,13 +2,13 @@
 
     min 1/2 B(x, x) + q(x) + c   s.t.   A_i(x) = b_i for i < p,   the h_i - G_i(x) for i < m in K
 
-    for x in R^I and B symmetric and positive semidefinite. K are the numbers of which the first l are not negative and the others, cut into
-    parts of k + 1, have a first one t and k others w with |w|^2 <= t^2 and t >= 0: second-order cones.
+    for x in R^I and B symmetric and positive semidefinite. K is the cone of vectors whose first l entries are nonnegative and whose others, cut
+    into parts of k + 1 entries (t, w), have |w|^2 <= t^2 and t >= 0: second-order cones.
 
-    [program_weak]        the dual value of a point and multipliers is below the objective of every feasible point
-    [program_infeasible]  no point is feasible where there are multipliers that separate
-    [program_endless]     the objective has no lower bound where there is a feasible point and a direction that descends for ever
-    [program_attained]    without cones, a minimum exists where there is a feasible point and a lower bound of the objective *)
+    [program_weak]        the dual value of a point and multipliers is at most the objective of every feasible point
+    [program_infeasible]  no point is feasible if multipliers y and z with A'y + G'z = 0 and b'y + h'z < 0 exist
+    [program_endless]     the objective is unbounded below if a feasible point and a direction of unlimited descent exist
+    [program_attained]    without cones, a minimum exists if a point is feasible and the objective is bounded below *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp.
@@ -25,7 +25,7 @@ Fixpoint second_order f (sizes : seq nat) (at_row : nat) : Prop := if sizes is k
 Definition in_cone (l : nat) (sizes : seq nat) f := (forall i, (i < l)%N -> 0 <= f i) /\ second_order f sizes l.
 Definition rows_of_cones (sizes : seq nat) := sumn [seq k.+1 | k <- sizes].
 
-(** Cauchy and Schwarz without roots. *)
+(** The Cauchy-Schwarz inequality without roots. *)
 Lemma cauchy_schwarz k (v w : 'I_k -> R) s t : 0 <= s -> 0 <= t -> \sum_j v j ^+ 2 <= s ^+ 2 -> \sum_j w j ^+ 2 <= t ^+ 2 ->
   0 <= s * t + \sum_j v j * w j.
 Proof.
@@ -122,7 +122,7 @@ have -> : program_obj (t *: d + x) = program_obj x - t * - q d.
 rewrite ler_subl_addr -ler_subl_addl -ler_pdivr_mulr // /t le_maxr lexx orbT //.
 Qed.
 
-(** Without cones, a minimum exists wherever there is a feasible point and the objective has a lower bound. *)
+(** Without cones, a minimum exists if a point is feasible and the objective is bounded below. *)
 Section Attained.
 Hypothesis no_cones : sizes = [::].
 Local Notation K := ('I_p + 'I_p + 'I_l)%type.

@@ -1,7 +1,7 @@
 (** * The sum of margins has optimal pairs
 
-    [ord_sum_duality]   of any rows and orders: where the dual has a feasible point, the sum with 1/2 |w|^2 and its dual have one optimum, attained on both
-                        sides, and the optimal pairs are exactly the KKT points *)
+    [ord_sum_duality]   for any rows and orders: if the dual has a feasible point, the sum with 1/2 |w|^2 and its dual have the same optimum, both attain it,
+                        and the optimal pairs are exactly the KKT points *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp sum_of_margins.
@@ -36,7 +36,7 @@ Fact W_scalel k u v : ip (W (k *: u)) (W v) = k * ip (W u) (W v). Proof. by rewr
 Fact W_ge0 u : 0 <= ip (W u) (W u). Proof. exact: ip_ge0. Qed.
 Definition curvature := @SemiInner R X _ W_sym W_addl W_scalel W_ge0.
 
-(** Nonnegative multipliers, caps, and the two balances of every interval, from either side. *)
+(** Constraints of the dual: multipliers >= 0, upper bounds, and two equations for every interval, each as two inequalities. *)
 Let K := (U + P + (bool * T + bool * T))%type.
 Definition lower_sum u k := \sum_(p | (t p == k) && ~~ upper p) al u p - tau u k + \sum_(q | hi q == k) eta u q.
 Definition upper_sum u k := \sum_(p | (t p == k) && upper p) al u p - tau u k + \sum_(q | lo q == k) eta u q.

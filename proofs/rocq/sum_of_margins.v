@@ -1,12 +1,12 @@
 (** * Ordinal regression by the sum of margins
 
-    Between neighbouring levels lie intervals [a_t, b_t], whose widths are summed. The row p asks <w, x_p> <= a_t + xi_p of its interval
-    t, or b_t - xi_p <= <w, x_p> if it is an upper one; the order q asks b_{lo q} <= a_{hi q}. Any rows and any orders are allowed.
+    Between neighbouring levels are intervals [a_t, b_t], and the sum of their widths is maximised. Row p is <w, x_p> <= a_t + xi_p for its interval
+    t, or b_t - xi_p <= <w, x_p> for an upper row; order q is b_{lo q} <= a_{hi q}. Any rows and any orders are allowed.
 
-    [scaled_ball], [ball_of_scaled]     a linear objective over a ball, and with half the square instead of the ball
+    [scaled_ball], [ball_of_scaled]     a linear objective over the ball |w| <= 1, and with the term 1/2 |w|^2 instead of the ball
     [ord_sum_pair]                      duality of the sum with 1/2 |w|^2: the gap is a sum of nonnegative terms
-    [ord_sum_ball]                      the optimum over |w| <= 1 is v <= 0 if and only if that with 1/2 |w|^2 is - v^2 / 2
-    [ord_sum_bounded]                   of intervals in a chain the sum is bounded if and only if C n >= 1 for both outer levels
+    [ord_sum_ball]                      v <= 0 is the optimum over |w| <= 1 if and only if - v^2 / 2 is the optimum with 1/2 |w|^2
+    [ord_sum_bounded]                   for intervals in a chain, the sum is bounded if and only if C n >= 1 for both outer levels of n points
     [ord_sum_two_levels]                with one interval it is the nu-SVM, scaled *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
@@ -174,7 +174,7 @@ rewrite (partition_big g xpredT) //=; apply: eq_bigr => k _; rewrite mulr_suml.
 by apply: eq_bigr => q /eqP <-.
 Qed.
 
-(** What the ends of the intervals contribute to the Lagrangian: nothing but their widths. *)
+(** In the Lagrangian at dual feasible multipliers, the ends of the intervals cancel up to their widths. *)
 Lemma ends_cancel al tau eta a b : ord_sum_dual_feas (al, tau, eta) -> \sum_p al p * (ord_sum_sign p * ord_sum_end a b p) =
   \sum_k tau k * (b k - a k) + \sum_q eta q * (a (hi q) - b (lo q)) - \sum_k (a k - b k).
 Proof.

@@ -6,14 +6,14 @@
     [svm_nobias_hard_duality]  K (2.3) without slacks, and its dual  [svm_nobias_hard_beta_equivalence]  K (3.14) without slacks
     [svm_soft_duality]         (23)-(25) and (26)-(28), with the 1/2
     [svm_l2_duality]           squared slacks and their dual
-    [svm_nobias_duality]       K (2.3) and its box dual              [svm_nobias_l2_duality]  the same with squared slacks
-    [svm_nobias_beta_value]    K (3.14) is the objective of K (2.3) at w = sum y_i betabar_i x_i and the least slacks
-    [svm_nobias_beta_equivalence]   hence K (2.3) and K (3.14) have one optimum
+    [svm_nobias_duality]       K (2.3) and its box dual              [svm_nobias_l2_duality]  these with squared slacks
+    [svm_nobias_beta_value]    K (3.14) is the objective of K (2.3) at w = sum y_i betabar_i x_i and minimal slacks
+    [svm_nobias_beta_equivalence]   hence K (2.3) and K (3.14) have the same optimum
     [svm_soft_dual_as_printed_rescaling]  (26) as printed, without the 1/2, at C is half the right dual at 2C
     [svm_penalized_equivalence]     a bias in the norm is the no-bias problem with the kernel k + 1
     [svm_hard_margin_equivalence]   v > 0 is the hard optimum if and only if the largest margin is 1/sqrt(2 v)
-    [svm_nobias_hard_margin_equivalence]   the same without a bias
-    [svm_soft_below_hard], [svm_soft_is_hard], [svm_hard_is_soft_only]   soft <= hard, and equal exactly from C* on
+    [svm_nobias_hard_margin_equivalence]   [svm_hard_margin_equivalence] without a bias
+    [svm_soft_below_hard], [svm_soft_is_hard], [svm_hard_is_soft_only]   soft <= hard, and equal exactly for C >= C*
     [svm_soft_kkt_cases]       Figure 3 and (33)-(34), corrected      [svm_soft_bias]   b = w.x_i - 1 at a free support vector *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
@@ -329,7 +329,7 @@ Theorem svm_soft_below_hard w b : svm_hard_primal_feas ip x y (w, b) ->
   svm_soft_primal_feas ip x y (w, b, fun=> 0) /\
   svm_soft_primal_obj ip C (w, b, (fun=> 0) : I -> R) = svm_hard_primal_obj ip (w, b).
 Proof. by move=> F; split=> [i|]; rewrite ?subr0 ?lexx //= ?big1 ?mulr0 ?addr0 //; split=> //; exact: F. Qed.
-(** soft(C) = hard exactly where some optimal hard dual is at most C: for C >= C* = min |al|_inf. *)
+(** The soft optimum is the hard one exactly for C >= C*, the minimum of |al|_inf over optimal multipliers al of the hard dual. *)
 Theorem svm_soft_is_hard v : 0 <= C -> minimum (svm_hard_primal_feas ip x y) (@svm_hard_primal_obj R V ip) v ->
   minimum (svm_soft_primal_feas ip x y) (@svm_soft_primal_obj R V ip I C) v <->
   exists2 al, maximizer (svm_hard_dual_feas y) (svm_hard_dual_obj ip x y) al & forall i, al i <= C.
@@ -350,7 +350,7 @@ apply/eqP; rewrite eq_le ub andbT -uv -Eh -Es; apply: (le_trans (Oal h Fh)).
 by apply: Os; split=> // i; rewrite al0 cap.
 Qed.
 
-(** Figure 3 and (33)-(34): the four cases, as they are true. *)
+(** Figure 3 and (33)-(34), corrected: the four cases. *)
 Theorem svm_soft_kkt_cases w b xi al i : svm_soft_kkt ip x y C (w, b, xi) al ->
   [/\ (al i < C -> xi i = 0), (0 < xi i -> al i = C), (0 < al i -> y i * (ip w (x i) - b) = 1 - xi i)
     & (1 - xi i < y i * (ip w (x i) - b) -> al i = 0)].

@@ -2,10 +2,10 @@
 
     F(x) = w.x + b as T writes it there; names follow the ids of the declarations.
 
-    [svr_hard_duality]   (57)-(59) and their dual, for a tube that some function keeps to
+    [svr_hard_duality]   (57)-(59) and their dual, if some function stays in the tube at all points
     [svr_l1_duality]     (64) and (70)-(73), with (alpha_j - alphahat_j): one attained optimum, w = sum (al_i - ah_i) x_i
     [svr_l2_duality]     (60)-(63) as printed, squared slacks, and their dual
-    [svr_l1_one_sided]   al_i ah_i = 0 where epsilon > 0 *)
+    [svr_l1_one_sided]   al_i ah_i = 0 if epsilon > 0 *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin.

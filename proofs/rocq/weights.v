@@ -1,16 +1,16 @@
 (** * A cost for every row: weights from none to infinite
 
-    The margin problem with a cost c_i of each row: Some k is the cost k >= 0 of its slack, None an infinite one, a hard row without slack.
-    A weight w_i of a point, a pair or a query is the cost C w_i, and a weight of nothing forces al_i = 0.
+    The margin problem with a cost c_i of each row: Some k is the cost k >= 0 of its slack, None an infinite cost, a hard row without slack.
+    A weight w_i of a point, a pair or a query gives the cost C w_i, and weight 0 forces al_i = 0.
 
     hinge      min 1/2 |w|^2 + sum c_i xi_i       max D(al)                              s.t. g'al = 0, 0 <= al_i <= c_i
     squared    min 1/2 |w|^2 + sum c_i xi_i^2     max D(al) - sum al_i^2 / (4 c_i)       s.t. g'al = 0, 0 <= al_i, al_i = 0 where c_i = 0
 
-    [weighted_pair], [weighted_l2_pair]           weak duality, and KKT as its zeros
-    [weighted_duality], [weighted_l2_duality]     strong duality with attainment, where some point is feasible
-    [weighted_feasible]                           which is so where no cost is infinite
+    [weighted_pair], [weighted_l2_pair]           weak duality, and gap 0 exactly if KKT holds
+    [weighted_duality], [weighted_l2_duality]     strong duality with attainment, if some point is feasible
+    [weighted_feasible]                           a point is feasible if no cost is infinite
     [svm_soft_weighted_duality], [svm_l2_weighted_duality], [svr_l1_weighted_duality], [svr_l2_weighted_duality],
-    [rank_l1_weighted_duality], [rank_l2_weighted_duality]   in the letters of the printed forms *)
+    [rank_l1_weighted_duality], [rank_l2_weighted_duality]   in the variables of the published forms *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin svm svr ranksvm.
@@ -22,7 +22,7 @@ Section Rows.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (a : I -> V) (g r : I -> R) (c : I -> option R).
 Implicit Types (w : V) (b : R) (xi al : I -> R) (t : V * R * (I -> R)).
 
-(** The cost as a number, 0 where it is infinite: that row's slack is 0. *)
+(** The cost as a number; 0 in place of an infinite one, as the slack of such a row is 0. *)
 Definition cost i : R := odflt 0 (c i).
 Definition weighted_feas t := hinge_primal_feas ip a g r t /\ forall i, c i = None -> t.2 i = 0.
 Definition weighted_obj t := 2%:R^-1 * ip t.1.1 t.1.1 + \sum_i cost i * t.2 i.
@@ -143,8 +143,8 @@ Qed.
 
 End Rows.
 
-(** ** Strong duality of squared slacks: rows with a cost are hard ones in V x R^I, with <(w, e), (w', e')> = <w, w'> + 2 sum c_i e_i e'_i; those of
-    no cost have the cap 0 *)
+(** ** Strong duality of squared slacks: rows with a cost are hard ones in V x R^I, with <(w, e), (w', e')> = <w, w'> + 2 sum c_i e_i e'_i; the
+    multipliers of rows with cost 0 have the upper bound 0 *)
 Section Squared.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (a : I -> V) (g r : I -> R) (c : I -> option R).
 Implicit Types (w : V) (b : R) (xi al : I -> R).

@@ -552,7 +552,7 @@ class _Descent:
         return progress.status is not None
 
     def _unbounded(self, progress: DualConvergenceMonitor) -> bool:
-        """True if the dual increases without bound along alpha, in double precision."""
+        """Return True if the dual increases without bound along alpha, in double precision."""
         units, alpha = self.problem.units, self.problem.multipliers(self.at.a)
         is_large = _ray_value(progress, units) * units.scale > HARD_OPTIMUM_LIMIT * units.spread
         return bool(is_large and np.isinf(interval(self.problem.margin, Point(alpha=alpha)).upper))

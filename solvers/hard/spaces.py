@@ -105,7 +105,7 @@ class Space(ABC):
         Parameters
         ----------
         alpha : ndarray of shape (s,)
-            Multipliers, which are the coefficients of f.
+            Multipliers of the active rows; f is A'alpha.
         """
         return 0.0
 

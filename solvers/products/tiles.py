@@ -414,7 +414,7 @@ def _exponentials_in_numpy(
 def _exponentials(
     left: Block, rows: Index, panels: Block, K: Block, symmetric: bool, first: int, last: int
 ) -> None:
-    """Write exp of the products of rows with the columns of panels first .. last to K.
+    """Write exp(left[rows] P) to P's columns of K, for each P in panels[first:last].
 
     If rows and columns are equal, half of them are computed, and mirrored.
     """
@@ -470,7 +470,7 @@ def _add_exponentials(
     first: int,
     last: int,
 ) -> None:
-    """Add exp(left[rows] panels)' v over the panels first .. last to f.
+    """Add exp(left[rows] P)' v to P's columns of f, for each P in panels[first:last].
 
     SUMMED_ROWS rows at a time are summed in the precision of the features. If rows and
     columns are equal, only exponentials on or above the diagonal blocks are computed;

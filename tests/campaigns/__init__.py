@@ -1,11 +1,11 @@
 """Long campaigns: seeded faults, nightly instances, tampered certificates, theorems.
 
-Each is a `make` target.
+Each is a `make` target. Most try random examples:
 
     python -m campaigns NAME --seed 1 --examples 1000 [PART ...]
 
-Seeded faults, theorems and the tests of claims are no examples, and have their own
-commands: `python -m campaigns.faults` etc.
+Campaigns without examples (seeded faults, theorems, tests of claims) have their own
+commands, such as `python -m campaigns.faults`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Tampered certificates, signed again or not: none may prove a false interval.
+"""Tampered certificates, with old or renewed digests: none may prove a false interval.
 
 `make mutated-certificates SEED=1 MUTATIONS=500` makes 500 changes to every family's
 certificate, and prints the outcomes.
@@ -52,17 +52,17 @@ OF_DOCUMENTS = [
     for id, known in program_families().items()
     if known.module.startswith("equimargin.formulations.documents")
 ]
-"""Families of the documents without canonical shape, certified as programs."""
+"""Families of the documents without canonical points, certified as programs."""
 WITH_A_PATH = ("svm.soft", "svm.nobias", "svr.l1", "rank.l1")
 """Families with certified paths."""
 DATA_SETS = ("breast_cancer", "diabetes", "diabetes_ranking")
 """Bundled data with changed certificates."""
 CHECKER_SECONDS = 120.0
-"""CPU time limit of the checker for one certificate, hostile ones included."""
+"""CPU time limit of the checker for one certificate, hostile or not, in seconds."""
 LONGEST = 60.0
-"""Time limit of a solver that brackets an optimum."""
+"""Time limit of a solver that encloses an optimum, in seconds."""
 Truth = Callable[[dict[str, Any]], tuple[Fraction | float, Fraction | float]]
-"""Interval of the optimum of a certificate's problem, by its statement."""
+"""Map from the problem stated in a certificate to an interval that has its optimum."""
 OUTCOMES = ("rejected", "accepted and true", "accepted and FALSE")
 ASKED_ON_A_PATH = 3
 """Lambdas at which an accepted path is compared with the exact optimum."""
@@ -112,7 +112,7 @@ HOSTILE_PROGRAMS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 def signed(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with digests that fit it."""
+    """Return the document with its digests recomputed."""
     points = checker.sha256(
         document["path"] if "path" in document else [document["primal"], document["dual"]]
     )
@@ -122,7 +122,7 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield the document in the forms of HOSTILE, with HOSTILE_PROGRAMS for format 2."""
+    """Yield the document after each change of HOSTILE, or of HOSTILE_PROGRAMS, too."""
     text = json.dumps(document, separators=(",", ":"))
     for name, change in (
         *HOSTILE,
@@ -134,7 +134,7 @@ def hostile(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 def mutations(
     document: dict[str, Any], rng: np.random.Generator, count: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the document with one digit of a number or digest changed, half signed again."""
+    """Yield the document with one digit changed, half of the time with digests renewed."""
     places = list(_places(document, ()))
     kinds = sorted({_kind(path) for path in places})
     for _ in range(count):
@@ -165,12 +165,12 @@ def false(
     interval: tuple[Fraction | float, Fraction | float],
     truth: tuple[Fraction | float, Fraction | float],
 ) -> bool:
-    """Return True if no number of the true interval is in the accepted one."""
+    """Return True if an accepted interval and one that has the optimum are disjoint."""
     return interval[1] < truth[0] or truth[1] < interval[0]
 
 
 def truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
-    """Return the exact optimum of the problem of a certificate, or a solver's interval."""
+    """Return an interval of the optimum of a certificate's problem, exact if possible."""
     problem = restated(stated)
     if stated["kernel"]["name"] != "rbf" and problem.m <= 40:
         found = exact_optimum(problem)
@@ -263,9 +263,9 @@ def _on_path(
 
 
 def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
-    """Return the outcome of a certificate of a path.
+    """Return the outcome of a path's certificate.
 
-    If it is accepted, its gap is evaluated at random lambdas of its range.
+    If the checker accepts it, its gap is checked at random lambdas of its range.
     """
     try:
         claim = checker.check_path(json.dumps(document).encode())
@@ -282,7 +282,7 @@ def path_outcome(document: dict[str, Any], rng: np.random.Generator) -> str:
 
 
 def program_truth(stated: dict[str, Any]) -> tuple[Fraction | float, Fraction | float]:
-    """Return the optimum of a certified program: its exact value, -inf, inf, or all reals."""
+    """Return an interval of a certified program's optimum; all reals if undecided."""
     outcome = program_optimum(restated_program(stated))
     if isinstance(outcome, Inconclusive):
         return -math.inf, math.inf
@@ -348,7 +348,7 @@ def _places(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _kind(path: tuple[Any, ...]) -> str:
-    """Return the kind of a number: the names on its path."""
+    """Return the kind of a number: the keys on its path, without indices."""
     return (
         "digests" if path[0] == "digests" else ".".join(key for key in path if isinstance(key, str))
     )
@@ -370,7 +370,7 @@ def _another(value: Any, rng: np.random.Generator) -> Any:
 
 
 def instances(source: str) -> Iterator[Problem]:
-    """Yield every family on some data, by two kernels, hard ones by a narrow kernel."""
+    """Yield problems of every family on a data set: two kernels; C = inf with a third."""
     data = load(source)
     data = data.scaled() if data.task == "classification" else data
     for kernel, C in ((linear(), 1.0), (rbf(1 / data.X.shape[1]), 1.0), (rbf(1.0), np.inf)):
@@ -378,7 +378,7 @@ def instances(source: str) -> Iterator[Problem]:
 
 
 def checks(examples: int) -> Iterator[Check]:
-    """Yield the checks of certificates: of families on data, programs, definitions, paths."""
+    """Yield checks of certificates of data sets, random programs, families and paths."""
     for source in DATA_SETS:
         for problem in instances(source):
             made = partial(certificate_of_problem, problem)
@@ -424,7 +424,7 @@ def certificate_of_kind(
 
 
 def certificate_of_family(id: str, seed: int) -> dict[str, Any]:
-    """Return the certificate of an instance of a family of the documents, drawn by a seed."""
+    """Return the certificate of a random instance of a family of the documents."""
     return certificate_of_definition(FAMILIES[id](drawn(FAMILIES[id], seed)))
 
 
@@ -449,18 +449,18 @@ def of_document(
     examples: int,
     forms: int,
 ) -> Check:
-    """Return the check of a certificate's changes, then of its hostile forms.
+    """Return the check of random changes of a certificate, then of its hostile forms.
 
     Parameters
     ----------
     name : str
-        The name of the check.
+        Name of the check.
     made : callable
-        The certificate, by a seed.
+        Map from a seed to the certificate.
     truth_of : callable
-        The interval that its optimum is in.
+        Map from a stated problem to an interval that has its optimum.
     examples, forms : int
-        The numbers of changes and of hostile forms.
+        Numbers of random changes and of hostile forms.
     """
     document, known = partial(_once, made), partial(_known, made, truth_of)
 

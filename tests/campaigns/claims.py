@@ -1,4 +1,4 @@
-"""Tests of the ledger's claims, run by name.
+"""Tests named by the claims of `examples/ledger`, run with pytest.
 
     PYTHONPATH=tests:examples python -m campaigns.claims
 
@@ -18,7 +18,7 @@ from places import ALL_TESTS, ROOT
 
 
 def named_tests() -> dict[str, list[str]]:
-    """Return all tests, as pytest calls them, by the names of their functions."""
+    """Return the pytest ids of all tests, by the names of their functions."""
     found: dict[str, list[str]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         for name in re.findall(

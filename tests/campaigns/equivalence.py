@@ -1,12 +1,12 @@
-"""`same` on the twenty pairs, and on all pairs of formulations within every family.
+"""`same` on the pairs of `problem_pairs`, and on all pairs of formulations of a family.
 
     python -m campaigns equivalence --seed 1 --examples 60
 
-No verdict may be wrong, and every equivalence proof replays. Verdicts are known for the
-twenty pairs. Two formulations of a family are never DIFFERENT, and a control is never
-EQUAL to one. Exceptions are two controls with a misprint in how a solution is read, and
-data of two levels, where some mistakes have no effect. Exit status 1 if a verdict is
-wrong.
+No verdict may be wrong, and every equivalence proof must be confirmed by
+`oracles.reasons`. The verdicts on `problem_pairs` are known. Two formulations of a
+family are never DIFFERENT, and a negative control is never EQUAL to one of them.
+Exceptions are two controls with a misprint in a formula of the solution, and data of
+two levels, where some mistakes have no effect. Exit status 1 if a verdict is wrong.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from oracles.reasons import assert_replays
 from problem_pairs import PAIRS
 
 READ_OUTS = {"svm.hard.bias.as_printed", "rank.l2.value.as_printed"}
-"""Misprints in how a solution is read; the declared problems are right."""
+"""Controls with a misprint in a formula of the solution; their problems are right."""
 TWO_LEVELS = {
     f"ord.{family}.two_levels" for family in ("implicit", "implicit_l2", "explicit", "sum")
 }
-"""Formulations for two levels alone, where a control may correctly be EQUAL.
+"""Formulations for two levels only, to which a negative control may be EQUAL.
 
-Mistakes about the levels between have no effect there.
+Mistakes about further levels have no effect on such data.
 """
 DRAWS = 6
 """Number of times that data are drawn for a pair."""
@@ -48,7 +48,7 @@ def checks(examples: int) -> Iterator[Check]:
 
 
 def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Trial:
-    """Return the verdict on a pair, with a complaint if wrong; replay every proof."""
+    """Return the verdict on a pair, a complaint if it is wrong; check every proof."""
     a, b, data, finite, allowed = question
     found = same(
         a, b, data, draws=DRAWS, examples=examples, seed=seed, finite=finite, seconds=SECONDS
@@ -59,9 +59,10 @@ def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Tr
 
 
 def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield every pair by name, with its problems, data and the correct verdicts.
+    """Yield every pair by name, as arguments of `asked`.
 
-    The tuple also says if a difference must be finite.
+    They are the problems, data, True if a difference must be finite, and the verdicts
+    that are correct.
     """
     for name, pair in PAIRS.items():
         yield name, (pair.a, pair.b, pair.data, pair.finite, (pair.verdict,))
@@ -77,9 +78,9 @@ def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def replay(found: Same, a: Statement, b: Statement) -> None:
-    """Replay every equivalence proof of a verdict.
+    """Apply every equivalence proof of a verdict to its first program.
 
-    AssertionError if one does not lead from one program to the other.
+    AssertionError if the result is not the second program.
     """
     for each in found.findings:
         if each.reason is not None:

@@ -2,10 +2,10 @@
 
     python -m campaigns.faults
 
-They are in faults.toml, and go from the rows to the page of `compare`. Each is a change
-of one source text in a temporary copy of the tree, where the tests named with it run
-until the first one fails. Exit status 1 if a fault survives, or if a test fails without
-any.
+They are in faults.toml, for all layers from the rows to the report of `compare`. Each
+changes one text of a source in a temporary copy of the tree, where the tests named with
+the fault run until the first one fails. Exit status 1 if no test fails with a fault, or
+one fails without any fault.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COPIED = (
 
 @dataclass(frozen=True)
 class Fault:
-    """Source change, and the tests that must detect it, by the middle of their file names."""
+    """Source change, and parts of the file names of the tests that must detect it."""
 
     name: str
     file: str
@@ -51,9 +51,10 @@ class Fault:
 
 
 def read(name: str) -> tuple[Fault, ...]:
-    """Return the entries of a table in the folder of this file.
+    """Return the faults of a TOML file in the folder of this module.
 
-    By the changed file: a name, the text, its replacement, and tests.
+    A table is a changed file, and an entry of it a name with the text, its replacement,
+    and tests.
     """
     table = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     return tuple(
@@ -67,7 +68,7 @@ FAULTS = read("faults.toml")
 
 
 def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
-    """Return the first test that fails there, or None; any other error is no detection."""
+    """Return the first test that fails in a tree, or None; raise for any other error."""
     files = [
         str(path.relative_to(tree))
         for name in tests
@@ -103,7 +104,7 @@ def first_failure(tree: Path, tests: Sequence[str], caches: Path) -> str | None:
 
 
 def copied(target: Path) -> Path:
-    """Return a copy of the tree, with its links."""
+    """Copy the source tree, symbolic links as links, and return its folder."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -127,7 +128,7 @@ def caught(fault: Fault, caches: Path) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try every fault, after a run without any."""
+    """Run the tests without any fault, then with each fault."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -2,10 +2,11 @@
 
     python -m campaigns killed_studies --seed 1 --runs 20 process
 
-No answer may be lost or present twice, and the table must be that of an undisturbed
-study. A victim is the process of the study, one of joblib's workers, one of Dask's
-workers, or the scheduler of a Dask cluster. Exit status 1 if a killed study ends
-otherwise than an undisturbed one, or if no kill met a running study.
+A study stores an answer of every solver to every problem of its plan. No answer may be
+lost or present twice, and the table must be that of a study without a kill. The killed
+process is the study itself, one of joblib's workers, one of Dask's workers, or the
+scheduler of a Dask cluster. Exit status 1 if the table is another one, or if no study
+was running when it was to be killed.
 """
 
 from __future__ import annotations
@@ -46,23 +47,23 @@ TIMES = ("compile_seconds", "solve_seconds", "cpu_seconds", "finished")
 ANSWERS = 200
 """Number of answers of a study."""
 MET = "killed at work"
-"""Word for a study that was running at a kill."""
+"""Outcome of a study that was killed while it was running."""
 THROUGH = "was through already"
-"""Message for a study that had all its answers before the kill."""
+"""Outcome of a study that had all its answers before the kill."""
 ABOUT_AN_ANSWER = 0.02
-"""Maximum delay of a kill after some number of answers, in seconds.
+"""Maximum delay of a kill after a random number of answers, in seconds.
 
-Any moment of an answer may be the last.
+An answer takes less, so that a kill may fall at any moment of it.
 """
 LONGEST = 300.0
-"""Time limit of a study to end or to begin, in seconds; more is a hang."""
+"""Time limit of a study to begin or to end, in seconds; beyond it the study hangs."""
 EXECUTORS = {
     "process": (),
     "joblib-worker": ("--executor", "joblib", "--jobs", "2"),
     "dask-worker": ("--executor", "dask", "--jobs", "2"),
     "dask-scheduler": ("--executor", "dask"),
 }
-"""Victims, each with the options of its study."""
+"""Options of a study, by the kind of process that is killed."""
 
 
 def study(folder: Path, name: str, *options: str) -> subprocess.Popen[bytes]:
@@ -98,7 +99,7 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def workers(process: int) -> list[int]:
-    """Return the workers among them: those of joblib, and those of Dask."""
+    """Return the descendants that are workers of joblib or Dask."""
     found = []
     for each in descendants(process):
         with suppress(OSError):
@@ -160,10 +161,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def killed_once(folder: Path, name: str, victim: str, chance: random.Random) -> str:
-    """Begin or resume a study, and kill the victim at a random moment.
-
-    Return the outcome as text.
-    """
+    """Begin or resume a study, kill a process of it at random, and return the outcome."""
     file = folder / f"{name}.sqlite"
     before = answered(file)
     if before >= ANSWERS:
@@ -218,7 +216,7 @@ def _killed(
 
 
 def examined(folder: Path, victim: str, whole: list[dict[str, Any]], name: str, at: At) -> Trial:
-    """Kill and resume one study; return its end, and if the kill met it running."""
+    """Kill and resume one study; return complaints, and if it was running at the kill."""
     file, chance = folder / f"{name}.sqlite", random.Random(str([*at]))
     said = [killed_once(folder, name, victim, chance)]
     last = study(folder, name)
@@ -243,7 +241,7 @@ def no_kill(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
-    """Return the first difference of a table from that of the undisturbed study."""
+    """Return the first difference of a table from that of the study without a kill."""
     for row, other in zip(rows, whole, strict=False):
         if row != other:
             differences = {
@@ -256,7 +254,7 @@ def difference(rows: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of each victim, after an undisturbed study."""
+    """Yield the check of each kind of victim, after a study without a kill."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         study(folder, "whole").communicate(timeout=LONGEST)

@@ -1,15 +1,14 @@
-"""Random mutants of the sources of proofs, and the number that the tests detect.
+"""Random mutants of sources on which proofs rely; the tests must detect them.
 
     python -m campaigns mutation --seed 1 --sample 25 checker referee
 
-The mutants are drawn by a seed from all those of Cosmic Ray. Each mutant is one changed
-place of a source, which only a child of this process sees: nothing is written. There
-the tests of its subpackage run until the first one fails, the fastest ones without a
-mutant first. Kernels of the subpackage run there as Python, because their machine code
-is kept under a digest of the sources on the disk, and would not be the mutant's.
-Survivors are listed with the argument for each in `survivors.toml`. A survivor without
-one ends with exit status 1, and so does a subpackage whose tests fail without any
-mutant.
+The mutants are drawn by a seed from all those of Cosmic Ray. Each mutant changes one
+place of a source in the memory of a child process; no file is changed. In the child the
+tests of its subpackage run, the fastest first, until one fails. Compiled functions of
+the subpackage run there as Python, because their machine code is cached by a digest of
+the files, and would not be the mutant's. `survivors.toml` has the mutants that no test
+detects, with the argument why none is needed. Exit status 1 if another mutant survives,
+or if the tests of a subpackage fail without any mutant.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from places import ALL_TESTS, ROOT
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 """Mutants that no test detects, each with the argument why none is needed."""
 FOLDER = ROOT / "build" / "mutation"
-"""Folder for the output of the tests of a subpackage's last mutant."""
+"""Folder for the test output of the last mutant of each subpackage."""
 UNHEARD = "ignore::pytest.PytestAssertRewriteWarning"
 """Warning of pytest about an earlier import of hypothesis, which every child inherits."""
 CLOCK = 3
@@ -55,7 +54,7 @@ CLOCK = 3
 A mutant may loop indefinitely.
 """
 LIMIT_SECONDS = 3600.0
-"""CPU time limit of drawing mutants; their tests have other limits."""
+"""CPU seconds to draw and try the mutants of a subpackage; a child has its own limit."""
 MOST_SECONDS = 900
 """Maximum CPU seconds of the tests of a subpackage without a mutant."""
 LOADED_FIRST = (
@@ -73,7 +72,7 @@ LOADED_FIRST = (
 
 @dataclass(frozen=True)
 class Room:
-    """Sources that are mutated.
+    """Sources that are mutated, and their tests.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class Room:
     tests : tuple[str, ...]
         Tests that must detect the mutants.
     slow : tuple[str, ...]
-        Excluded tests: with kernels as Python they take minutes.
+        Excluded tests: with compiled functions as Python they take minutes.
     """
 
     name: str
@@ -137,11 +136,11 @@ class FastestFirst:
         )
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Sort the tests by time; an unknown one goes first."""
+        """Sort the tests by time; tests of unknown time come first."""
         items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Add the time of a phase; set-up and teardown count, too."""
+        """Add the time of a phase of a test: set-up, call or teardown."""
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
@@ -151,9 +150,9 @@ class FastestFirst:
 
 
 IN_PYTHON = {"larger": max, "smaller": min}
-"""Python substitutes of processor instructions, by their names in kernel modules.
+"""Python substitutes of processor instructions, by their names in the sources.
 
-They apply if kernels run as Python.
+They are used where compiled functions run as Python.
 """
 
 
@@ -174,7 +173,7 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """File and changed statement, independent of its place there."""
+        """File and changed statement, without the line number."""
         return f"{self.file}: {self.line}"
 
 
@@ -235,7 +234,7 @@ def _mutant(file: str, text: str, changed: str) -> Mutant:
 
 
 def _computes(text: str) -> str:
-    """Return a source without annotations and standalone texts; "" if it is no Python."""
+    """Return a source without annotations and standalone strings; "" if it is no Python."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -251,7 +250,7 @@ def _computes(text: str) -> str:
 
 
 def _see(mutant: Mutant) -> None:
-    """Let this process import the text of a mutant in place of its file."""
+    """Make this process import the text of a mutant in place of its file."""
     of_file = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -263,7 +262,7 @@ def _see(mutant: Mutant) -> None:
 
 
 def _uncompiled(room: Room) -> None:
-    """Let this process run the kernels of a subpackage's sources as Python."""
+    """Make this process run the compiled functions of a subpackage as Python."""
     sources = {file for source in room.sources for file in _files(ROOT / source)}
     of_numba = numba.njit
 
@@ -287,8 +286,8 @@ def _uncompiled(room: Room) -> None:
 def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tuple[bool, float]:
     """Return True if a mutant is detected, and the CPU seconds of the run.
 
-    It is detected if a test fails in a child of this process that sees the mutant, or
-    exceeds the CPU time.
+    It is detected if a child process with the mutant has a failing test or exceeds the
+    CPU time.
     """
     child = os.fork()
     if child:
@@ -319,7 +318,7 @@ def killed(room: Room, mutant: Mutant | None, seconds: int = MOST_SECONDS) -> tu
 
 
 def argued() -> dict[str, str]:
-    """Return the arguments for survivors, by their places."""
+    """Return the arguments for survivors, by file and changed statement."""
     return {
         entry["mutant"]: entry["argument"]
         for entry in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]

@@ -2,10 +2,11 @@
 
     python -m campaigns nightly --seed 1 --examples 1000
 
-It counts correct answers, and prints failures as reproducible scripts. Exit status 1 if
-anything disagrees, if a bundled solver fails where it must not, or if anything raises
-or hangs. Backends and reference solvers may fail: that is counted and shown. Every
-instance with a complaint becomes a script under build/nightly.
+An answer is what one solver or backend returns for one formulation of a problem. Exit
+status 1 if an answer disagrees, if a bundled solver fails where `must_succeed` is True,
+or if anything raises or hangs. Backends and reference solvers may fail: their failures
+are counted and shown. Every instance with a complaint becomes a script under
+build/nightly.
 """
 
 from __future__ import annotations
@@ -34,30 +35,31 @@ from narrow import as_a, present
 TIME_LIMIT = 5.0
 """CPU time limit of an answer, in seconds."""
 PATIENT = 60.0
-"""CPU time limit of an answer with implicit pairs, in seconds."""
+"""CPU time limit of an answer to a ranking of more pairs than are listed, in seconds."""
 OWN_CORE = 0.9
-"""Minimum CPU time over wall time of a process with its own core.
+"""Minimum CPU time over wall time of a process with a core of its own.
 
-A process with less has shorter limits in CPU time.
+With less, a limit of wall time leaves less CPU time than meant.
 """
 WIDTH = 1e-6
 """Relative width of a proven interval that the bundled solvers must attain."""
 RANGE = 1e-8, 1e8
 """Range of C x mean K_ii in which the solvers must attain WIDTH."""
 SHARE = 0.05
-"""Minimum share of the instances in every branch."""
+"""Minimum share of the instances of a family in each case of `branches`."""
 LEVELS = 60, 1000, 5000
-"""Numbers of levels of the rankings whose pairs are summed one by one, in turn.
+"""Numbers of levels of the rankings of `many_levels`, used in turn.
 
-Listed pairs, too many to visit one by one, too many to list.
+The first has few pairs, the second too many to visit one by one, the third too many to
+list.
 """
 RANKINGS = 30
-"""Reciprocal frequency of rankings with many levels, beyond one per LEVELS entry.
+"""Number of other instances of a family for each ranking of `many_levels`.
 
-It is the number of instances of a family per ranking.
+Before these, there is one ranking for each entry of LEVELS.
 """
 ROUNDED = 1e-9
-"""Relative difference of two sums over the same pairs."""
+"""Maximum relative difference of two computations of a sum over all pairs."""
 
 
 @dataclass
@@ -72,10 +74,7 @@ class Found:
 
 
 def many_levels(family: str, seed: int, number: int) -> Problem:
-    """Return a ranking with many levels, ties and queries, by a seed and a number.
-
-    It is at any scale.
-    """
+    """Draw a ranking at any scale with many levels and ties, half of them with queries."""
     rng, levels = np.random.default_rng([seed, number]), LEVELS[number % len(LEVELS)]
     m, d = levels + int(rng.integers(1, levels)), int(rng.integers(1, 6))
     X = np.round(rng.normal(size=(m, d)) * 8) / 8 if rng.integers(2) else rng.normal(size=(m, d))
@@ -100,7 +99,7 @@ def judged(problem: Problem, at: object = None, cpu_limit: float = TIME_LIMIT) -
 def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
     """Compare a problem, and again with longer limits if a solver lacked CPU time.
 
-    The limits are of wall time, and other processes may have used the cores.
+    Limits are in wall time, and other processes may have used the cores.
     """
     clock, used = time.perf_counter(), time.process_time()
     (family,) = compare(problem, time_limit=cpu_limit, patient=True).families
@@ -115,10 +114,7 @@ def _compared(problem: Problem, cpu_limit: float) -> FamilyVerdict:
 
 
 def summed(problem: Problem, at: object = None) -> Trial:
-    """Return the complaints about a ranking of many levels.
-
-    Its pairs are summed one by one too.
-    """
+    """Return the complaints about a ranking, whose pairs are also summed one by one."""
     trial = judged(problem, cpu_limit=TIME_LIMIT if problem.p <= MAX_DECLARED_ROWS else PATIENT)
     wrong = _wrong_sums(as_a(MarginProblem, problem))
     trial.said += [wrong] if wrong else []
@@ -127,7 +123,10 @@ def summed(problem: Problem, at: object = None) -> Trial:
 
 
 def _wrong_sums(problem: MarginProblem) -> str:
-    """Return the difference of a value or A'alpha from the sum over pairs as text."""
+    """Return the fault of a solver's value, lower bound or A'alpha as text, or "".
+
+    They are compared with sums over all pairs.
+    """
     solution, rows = solve(problem, time_limit=PATIENT), as_a(LabelledPairs, problem.rows)
     y, query = rows.y, rows.query
     f, beta, squared = (
@@ -166,11 +165,11 @@ def _wrong_sums(problem: MarginProblem) -> str:
     return f"A'alpha is off by {off:.1e} from the sum over the pairs" if off > ROUNDED else ""
 
 
-# Degenerate branches of an instance.
+# Degenerate cases.
 
 
 def branches(problem: Problem) -> dict[str, bool | None]:
-    """Return the degenerate branches of an instance; None if one is undefined there."""
+    """Return True for each degenerate case of an instance; None where it has no meaning."""
     X, rows, m = np.asarray(problem.X), problem.rows, problem.m
     y, pairs = rows.y, isinstance(rows, Pairs)
     query = np.zeros(m) if not isinstance(rows, Pairs) or rows.query is None else rows.query
@@ -215,10 +214,10 @@ def branches(problem: Problem) -> dict[str, bool | None]:
 def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
     """Return True if the bundled solvers must succeed on the problem.
 
-    They need not if C K is large for rounding, or if rows must be met in a tube of
-    width 0, which no float64 point does. The margins of a tube are its targets: for the
-    hinge's problem, C K over them is scale-free. If rows have to be met, the
-    multipliers, which sum to twice the optimum, take the place of C.
+    They must if C K is within RANGE, with K the mean of K_ii. For the hinge, C K over
+    the largest target must be, too. With hard rows an upper bound of the optimum, which
+    is half the sum of the multipliers, replaces C. Hard rows in a tube of width 0
+    cannot be satisfied by float64 points.
     """
     hard = isinstance(problem, MarginProblem) and bool(np.isinf(problem.group_costs).any())
     if hard and isinstance(problem.rows, Tube) and problem.rows.epsilon == 0:
@@ -232,7 +231,7 @@ def must_succeed(problem: Problem, family: FamilyVerdict) -> bool:
     return all(price == 0 or RANGE[0] <= price <= RANGE[1] for price in prices)
 
 
-# Faults of an answer.
+# Complaints.
 
 
 def complaint(problem: Problem, family: FamilyVerdict, judgement: Judgement) -> str | None:
@@ -277,7 +276,7 @@ def complaints(problem: Problem, family: FamilyVerdict) -> list[str]:
 
 
 def lines(trials: Sequence[Trial]) -> Iterator[str]:
-    """Yield the sizes, branches and solvers of a family."""
+    """Yield lines on the sizes, degenerate cases and solvers of a family."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     sizes = np.array([each.problem.m for each in found] or [0])
     yield (
@@ -292,7 +291,7 @@ def lines(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def rare_branches(trials: Sequence[Trial]) -> Iterator[str]:
-    """Yield a complaint if a branch is too rare among enough instances."""
+    """Yield a complaint if a degenerate case is too rare among enough instances."""
     found = [trial.kept for trial in trials if trial.kept is not None]
     rare = [
         name
@@ -312,10 +311,7 @@ def _counted_branches(found: Sequence[Found]) -> dict[str, int | None]:
 
 
 def _solver_lines(found: Sequence[Found]) -> Iterator[str]:
-    """Yield one line per backend or solver.
-
-    Number of answers, their agreement and status, and the worst figures.
-    """
+    """Yield one line per backend or solver: answers, agreement, status, worst figures."""
     groups: dict[tuple[bool, str], list[tuple[Found, Judgement]]] = defaultdict(list)
     for each in found:
         for j in each.family.judgements:
@@ -369,7 +365,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Compare a problem of each family, so that answers are timed without compilation."""
+    """Compare a problem of each family, so that no timed answer includes compilation."""
     compare(
         [sample_problem(family, kernel) for family in CANONICAL for kernel in (None, rbf())],
         solvers=list(SOLVERS),

@@ -1,14 +1,15 @@
-"""Proven intervals of tiny problems at every scale of float64, against optima.
+"""Proven intervals of tiny problems at every scale of float64, against exact optima.
 
     python -m campaigns nightly_bounds --seed 1 --examples 20000
 
-Problems of one and two points are judged by their closed forms (`exact.closed_forms`),
-those of up to eight points by `exact_optimum`. Scales, costs, weights and kernel
-parameters go from 1e-320 to 1e300, offsets to 1e8 times the scale. Of every problem one
-solver's solution, the rounded optimum, and random points are judged: an interval
-contains the optimum, and the exact values of its point are between it and the inner
-one. No call takes more than 10 s of CPU, warns, or raises another exception; a problem
-is rejected at its construction, with a message of the package, or not at all.
+Optima of one and two points have closed forms (`exact.closed_forms`), those of up to
+eight points come from `exact_optimum`. Scales, costs, weights and kernel parameters go
+from 1e-320 to 1e300, offsets to 1e8 times the scale. For every problem the solution of
+one solver, the rounded optimum, and random points are judged. The proven interval of a
+point must contain the optimum; the exact primal and dual values of the point must lie
+in it, and outside of the inner interval. No call may take more than 10 s of CPU, warn,
+or raise an undocumented exception. A problem may be rejected only at its construction,
+with a message of the package.
 
 Every kind of failing case becomes a short script under build/nightly. Exit status 1 if
 there is one.
@@ -71,10 +72,7 @@ FAMILIES = (
     *("rank.onenorm", "rvm", "svm.onenorm", "svm.nobias_onenorm"),
 )
 SMALL_ONE_IN = 4
-"""Reciprocal share of the examples with up to MOST points, judged by `exact_optimum`.
-
-The others have one or two points.
-"""
+"""Reciprocal share of the examples with 3 to MOST points; others have one or two."""
 MOST = 8
 CPU_SECONDS = 10.0
 """Maximum CPU time of a call."""
@@ -82,9 +80,9 @@ TIME_LIMIT = 1.0
 """Time limit of every other solution, in seconds; the others have none."""
 RANDOM_POINTS = 3
 EXACT_SECONDS = 5.0
-"""Time limit of an exact optimum; a problem beyond it goes without one.
+"""Time limit of `exact_optimum`; points of a problem beyond it are judged without one.
 
-It is computed for one in three problems with a closed form, too.
+For one in three problems with a closed form, `exact_optimum` is computed, too.
 """
 SMALL = (5e-324, 1e-320, 2.3e-308, 1e-300, 1e-165, 1.5e-162, 1e-154, 1e-150, 1e-85)
 LARGE = (1e85, 1e100, 1e109, 1e153, 1.4e154, 1e157, 1e200, 1e300)
@@ -94,7 +92,7 @@ NAMES: dict[str, Any] = {
     **{kind.__name__: kind for kind in KERNELS.values()},
     **{"given_gram": given_gram, "sparse": sparse, "array": np.array, "inf": inf, "nan": nan},
 }
-"""Names used in the text of an example."""
+"""Values of the names in the text of an example."""
 HOME = tuple(
     str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers)
 )
@@ -105,9 +103,9 @@ HOME = tuple(
 
 
 def drawn(family: str, number: Sequence[int]) -> str:
-    """Draw the text of a problem, equal for equal numbers.
+    """Draw a problem as source text, with `number` as the seed.
 
-    Of more than two points, an RBF kernel is mostly its given Gram matrix.
+    With more than two points, an RBF kernel is mostly replaced by its Gram matrix.
     """
     rng = np.random.default_rng(number)
     m = int(rng.integers(1, 3)) if rng.integers(SMALL_ONE_IN) else int(rng.integers(3, MOST + 1))
@@ -152,9 +150,9 @@ def _regression(rng: np.random.Generator, family: str, X: str, m: int, said: lis
 
 
 def _ranking(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
-    """Draw a ranking by labels, in queries or without, with weights of queries.
+    """Draw a ranking by labels, some with queries, or by preferences.
 
-    Or by preferences that may repeat and contradict each other.
+    Queries may have weights; preferences may repeat and contradict each other.
     """
     y, qid = rng.integers(0, int(rng.integers(2, 5)), m).astype(float).tolist(), None
     margin = family not in ("rvm", "rank.onenorm")
@@ -184,9 +182,9 @@ def _call(name: str, X: str, y: Any, said: Sequence[str]) -> str:
 
 
 def size(rng: np.random.Generator) -> float:
-    """Draw a positive number at one of several scales.
+    """Draw a positive number: near 1, within twelve orders of magnitude, or any float64.
 
-    Near 1, within twelve orders of magnitude, anywhere in float64, or at a border.
+    It may also be near a threshold of SMALL or LARGE.
     """
     which = int(rng.integers(8))
     if which < 2:
@@ -222,7 +220,7 @@ def _finite(values: Any) -> Any:
 def _points(rng: np.random.Generator, m: int) -> list[list[float]]:
     """Draw points (m, d) at a scale and an offset.
 
-    Some are repeated or 0; columns have different scales now and then.
+    Some points are repeated or 0, and columns sometimes have different scales.
     """
     d = int(rng.integers(1, 4))
     X = _entries(rng, m, d)
@@ -238,7 +236,7 @@ def _points(rng: np.random.Generator, m: int) -> list[list[float]]:
 def _precomputed(rng: np.random.Generator, m: int) -> list[list[float]]:
     """Draw a Gram matrix of integers or of normal numbers at a scale.
 
-    One in ten is any symmetric matrix.
+    One in ten is symmetric and may be indefinite.
     """
     X = _entries(rng, m, int(rng.integers(1, 4)))
     K = X @ X.T if rng.integers(10) else _entries(rng, m, m)
@@ -277,7 +275,7 @@ def _sample_weight(rng: np.random.Generator, m: int) -> list[str]:
 class Finding:
     """Failing case: its kind, its message, and the lines of a script that shows it.
 
-    Equal kinds group failing cases.
+    Failing cases of one kind are counted together.
     """
 
     kind: str
@@ -299,9 +297,10 @@ class Watch:
 
     @contextmanager
     def call(self, what: str, shown: str, ours: bool = False) -> Iterator[None]:
-        """Watch a call: `what` it is, and how it is `shown` in a script.
+        """Note a hang, exception or warning of a call, described by `what`.
 
-        `ours` says if it may raise a ValueError of the package.
+        `shown` is its text for a script. With `ours` it may raise a ValueError of the
+        package.
         """
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -339,7 +338,7 @@ class Watch:
 
 
 class Skipped(Exception):
-    """A call had no result, noted if that is wrong."""
+    """A call gave no result; if it should have, that is already noted."""
 
 
 def _own_frame(error: BaseException) -> str:
@@ -353,10 +352,7 @@ def _own(frame: traceback.FrameSummary) -> bool:
 
 
 def script(text: str, sentence: str, shown: str) -> str:
-    """Return a self-contained program that rebuilds the problem bit for bit.
-
-    It shows the fault.
-    """
+    """Return a program that rebuilds the problem bit for bit and shows the fault."""
     return (
         f'"""{sentence}"""\n\nimport numpy as np\nfrom scipy import sparse\n\nfrom '
         f"equimargin.formulations import *\n"
@@ -371,7 +367,7 @@ def script(text: str, sentence: str, shown: str) -> str:
 
 @dataclass
 class Optimum:
-    """Bounds lower <= optimum <= upper, None is infinity, and nearly optimal points."""
+    """Bounds of the optimum, with None for infinity, and nearly optimal points."""
 
     lower: Fraction | None
     upper: Fraction | None
@@ -379,7 +375,7 @@ class Optimum:
 
 
 def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
-    """Return one example, watched, and its outcome as a word."""
+    """Judge an example; return its failing cases, and its outcome as text."""
     watch, rng = Watch(family, text), np.random.default_rng([*number, 1])
     try:
         with watch.call("construction", "", ours=True):
@@ -408,9 +404,9 @@ def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
 
 
 def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
-    """Return the optimum, from its closed form or from exact arithmetic.
+    """Return the optimum, from its closed form or `exact_optimum`, or None.
 
-    From `both` if they can be compared; None without convexity.
+    With `both`, compare the two where both exist.
     """
     closed, exact = closed_form(problem), None
     if rational_kernel(problem.kernel) and problem.convex and (both or closed is None):
@@ -479,9 +475,9 @@ def _moved(point: CanonicalPoint, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
-    """Draw multipliers and a function at any scale, within their box or not.
+    """Draw multipliers, in their box or not, and a function, at any scale.
 
-    NaN and infinite now and then.
+    Some entries are NaN or infinite.
     """
 
     def numbers(count: int) -> Any:
@@ -562,7 +558,7 @@ def _judge(
         return
     with np.errstate(all="ignore"):
         lower, upper = exact_values(at, point)
-    # Hard rows are met by another point.
+    # The interval's primal value is of another point, which satisfies the hard rows.
     if lower is None:
         return
     said += "\nprint(inner_interval(problem, point))"
@@ -617,7 +613,7 @@ def point_text(point: CanonicalPoint) -> str:
 
 
 def judged(family: str, example: str | AnyProblem, at: At) -> Trial:
-    """Return the complaints about an example, the text of a problem or a problem."""
+    """Return the complaints about an example, a problem or its source text."""
     text = example if isinstance(example, str) else Instance.of(example).expression(Code())
     watch, outcome = checked(family, text, at)
     scripts = {f"{each.kind}: {each.sentence}": each.script for each in watch.findings}
@@ -636,7 +632,7 @@ def checks(_: int) -> Iterator[Check]:
 
 
 def compile_all() -> None:
-    """Solve problems of each family, so that examples are timed without compilation."""
+    """Solve problems of each family, so that no timed example includes compilation."""
     for family in CANONICAL:
         dense = [sample_problem(family, kernel) for kernel in (None, rbf(), polynomial())]
         for problem in [*dense, replace(dense[0], X=sparse.csr_array(dense[0].X))]:

@@ -2,14 +2,14 @@
 
     python -m campaigns nightly_bounds_path --seed 1 --examples 2000
 
-Every breakpoint, midpoints and points in between. Small classifications with a bias,
-free or none, regressions and rankings, weights among them, linear and polynomial
-kernels and given Gram matrices; columns of scales from 1e-3 to 1e3, offsets up to 1e7,
-targets up to 1e8 times their size from 0. The primal value of the point of `at` is
-computed in rationals from its definition; its excess over the exact optimum, of
-`exact_optimum`, which checks every condition itself, must be within ten times the
-values of `gaps`, `midpoint_gaps` and the solution, and 1e-12. Exit status 1 on a false
-value, or any exception.
+Paths are judged at breakpoints, at midpoints and at places in between. The problems are
+small classifications with and without a bias, regressions and rankings, some with
+weights, with linear and polynomial kernels and given Gram matrices; column scales go
+from 1e-3 to 1e3, offsets up to 1e7, and targets up to 1e8 times their spread from 0.
+The primal value of the point that `at` returns is computed in rationals from the
+definition. Its excess over the optimum of `exact_optimum` may be at most 1e-12 plus ten
+times the gap reported by `gaps`, `midpoint_gaps` and the solution. Exit status 1 if a
+reported gap is too small, or on any exception.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ The amount is relative to S = max(|optimum|, 1e-4 P(0)).
 AT_MOST = 12
 """Maximum number of judged breakpoints, evenly spread, with points between them."""
 LAMBDA_MIN = 1e-6
-"""Minimum lambda of a path, relative to the scale of its problem.
+"""Minimum lambda of a path, relative to a scale.
 
 The scale is the mean squared distance of the points from their mean, over the largest
 target.
@@ -84,7 +84,7 @@ class Judged:
 
 
 def drawn(seed: int, number: int) -> MarginProblem:
-    """Return an instance, the same for every equal seed and number."""
+    """Draw an instance, with the seed and the number as seeds."""
     rng = np.random.default_rng([seed, number])
     kind = KINDS[int(rng.integers(len(KINDS)))]
     m, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
@@ -150,7 +150,7 @@ def _at(path: RegularizationPath, lam: float, where: str, claim: float | None) -
 
 
 def primal_value(at: Definition, point: Point) -> Fraction:
-    """Return 1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ of a point's own f and b."""
+    """Return 1/2 |f|^2 + sum_r c_r (t_r - (A f)_r - b s_r)_+ at the point's f and b."""
     if point.w is not None:
         w = fractions(point.w)
         f, norm2 = [inner(fractions(x), w) for x in dense(at.problem.X)], inner(w, w)

@@ -1,10 +1,10 @@
-"""New instances of the families that are known by their data alone.
+"""Random instances of the families without canonical points.
 
     python -m campaigns nightly_families --seed 1 --examples 1000
 
-Forms have one optimum, mistakes are refuted, and solvers attain the optimum. Instances
-are drawn from the families' own strategies. Exit status 1 if a form, a control or a
-solver does not conform.
+All formulations of a family must have one optimum, each negative control must be
+refuted by some instance, and solvers must attain the optimum. Instances are drawn from
+the families' strategies. Exit status 1 otherwise.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from narrow import as_a
 
 WRONG = "it does not conform"
 LIMIT_SECONDS = 3600.0
-"""CPU time limit of a check."""
+"""CPU time limit of a check, in seconds."""
 
 
 def checks(examples: int) -> Iterator[Check]:
-    """Yield the check of every form and of every solver of the families of the project."""
+    """Yield the check of every formulation and solver of these families."""
     families = [
         id
         for id, family in program_families().items()
@@ -50,7 +50,7 @@ def checks(examples: int) -> Iterator[Check]:
 
 
 def check(id: str, conforms: Callable[[int], object], examples: int) -> Check:
-    """Return the check of a form or of a solver by a function that raises an AssertionError."""
+    """Return the check of a formulation or solver; `conforms` raises AssertionError."""
 
     def examine(example: int | ProgramProblem, at: object) -> Trial:
         if isinstance(example, ProgramProblem):
@@ -66,7 +66,10 @@ def check(id: str, conforms: Callable[[int], object], examples: int) -> Check:
         return Trial(counts=Counter([f"refuted: {refuted}" if refuted else "conforms"]))
 
     def problem(seed: int) -> AnyProblem | None:
-        """Return the instance that refutes a formulation, None for controls and wrong maps."""
+        """Return the instance that refutes a formulation; None for a control or solver.
+
+        It is None, too, if the optimum is right and a map is wrong.
+        """
         found = (
             refutation(id, examples, seed) if id in REGISTRY and not REGISTRY[id].control else None
         )

@@ -2,13 +2,14 @@
 
     python -m campaigns nightly_path --seed 1 --examples 10000
 
-Every breakpoint, third and midpoint is judged in extended precision, outside the
-solver. Rankings, and for every five of them a classification with a bias and a
-regression: points on integer grids, duplicates, ties, cycles of preferences, repeated
-pairs, linear, polynomial and RBF kernels, scales from 1e-8 to 1e8, targets up to 1e7
-times their size from 0. Exit status 1 on a silent failure (a point whose relative gap
-exceeds 1e-8), on more than 2 % early stops, and on any early stop of a path with a
-regular kernel matrix and no two events that nearly coincide.
+The gap at both ends, at a third and in the middle of every segment is computed in
+extended precision, without code of the solver. For every five rankings there are a
+classification with a bias and a regression. Points are on integer grids, with
+duplicates, ties, cycles of preferences and repeated pairs; kernels are linear,
+polynomial and RBF; scales go from 1e-8 to 1e8, and targets up to 1e7 times their spread
+from 0. Exit status 1 if a relative gap exceeds 1e-8 (a silent failure), if more than
+2 % of the paths stop early, or if a path stops early although its kernel matrix is
+regular and no two of its events nearly coincide.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ from equimargin.solvers import RegularizationPath, regularization_path
 from oracles.rationals import rational
 
 SILENT = 1e-8
-"""Relative gap above which a path must report it."""
+"""Maximum relative gap of a point on a path."""
 EARLY = 0.02
-"""Share of the paths that may stop early."""
+"""Maximum share of the paths that stop early."""
 REGULAR, APART = 1e8, 1e-10
-"""Condition of K, and distance of two events over lambda, of a path that must finish.
+"""Maximum condition of K, and minimum relative distance of events, of a regular path.
 
-An early stop is a fault up to this condition and from this distance on.
+A regular path must not stop early.
 """
 SHARES = (0.0, 1 / 3, 1 / 2)
-"""Places on every segment at which the path is judged."""
+"""Places on every segment at which the path is judged, as fractions of its length."""
 NEAR_0 = (1e-2, 1e-5, 1e-8)
 """Further places on a last segment to lambda = 0, relative to its upper end."""
 LAMBDA_MIN = 1e-5
@@ -60,9 +61,9 @@ KINDS = ("ranking", "classification", "regression")
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a problem: breakpoints, the worst relative gap and its place.
+    """Path of a problem: breakpoints, worst relative gap and its lambda, reason of a stop.
 
-    Also the reason for stopping, and if an early stop is allowed.
+    `excused` is True if an early stop is allowed.
     """
 
     breakpoints: int
@@ -79,7 +80,7 @@ class Found:
 
 
 def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
-    """Draw an instance, the same for every equal seed and number."""
+    """Draw an instance of at most `most` points, with seed and number as seeds."""
     rng = np.random.default_rng([KINDS.index(kind), seed, number])
     X = _points(rng, most)
     scale, kernel = _kernel(rng)
@@ -107,7 +108,7 @@ def drawn(kind: str, seed: int, number: int, most: int = 30) -> MarginProblem:
 
 
 def _score(rng: np.random.Generator, X: Array) -> Array:
-    """Draw a noisy direction of the points, or noise alone."""
+    """Draw scores: a random linear function of the points plus noise, or noise alone."""
     along = X @ rng.normal(size=X.shape[1])
     return along / (np.abs(along).max() or 1.0) * rng.integers(3) + rng.normal(size=len(X))
 
@@ -126,7 +127,7 @@ def _points(rng: np.random.Generator, most: int) -> Array:
 
 
 def _kernel(rng: np.random.Generator) -> tuple[float, Kernel]:
-    """Draw a kernel, and a scale for the points: a power of ten for linear ones alone."""
+    """Draw a kernel, and a factor for the points: 1 unless the kernel is linear."""
     which = int(rng.integers(7))
     if which < 2:
         return 1.0, linear()
@@ -143,7 +144,7 @@ def _weights(rng: np.random.Generator, m: int) -> Array | None:
 def _pairs(rng: np.random.Generator, m: int) -> Array | None:
     """Draw preferences (p, 2), with repetitions; None for labels in queries.
 
-    Of levels, of an order, of a graph with or without cycles.
+    They come from levels, from an order, or from a graph with or without cycles.
     """
     which = int(rng.integers(7))
     if which == 6:
@@ -168,10 +169,10 @@ def _pairs(rng: np.random.Generator, m: int) -> Array | None:
 
 
 def worst(path: RegularizationPath) -> tuple[float, float]:
-    """Return the largest relative gap at breakpoints, thirds and midpoints, and its lambda.
+    """Return the largest relative gap at the places of SHARES, and its lambda.
 
-    In extended precision; near lambda = 0 in rationals. The primal value is that of the
-    path's own function and bias, the dual one that of its multipliers.
+    It is computed in extended precision, and near lambda = 0 in rationals. The primal
+    value is that of the path's f and b, the dual one that of its multipliers.
     """
     problem, K, explicit = path.problem, _kernel_matrix(path.problem), path.w.shape[1] > 0
     lambdas, V, biases = (
@@ -179,7 +180,7 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
         for v in (path.lambdas, path.w if explicit else path.betas, path.biases)
     )
     alphas = np.array(list(path.alphas), dtype=np.longdouble)
-    # The path is constant in lambda, so that lambda = 1 serves as well.
+    # The path is constant in lambda, so that it can be judged at lambda = 1.
     if len(lambdas) == 1 and lambdas[0] == 0:
         lambdas, biases = lambdas + 1, biases + path.level
     found: list[NDArray[Any]] = [np.zeros(0)]
@@ -217,8 +218,7 @@ def worst(path: RegularizationPath) -> tuple[float, float]:
 def rational_matrix(problem: MarginProblem) -> Any:
     """Return K, (m, m), in Fractions.
 
-    If its values are rational, K is that of the kernel itself, else its float64
-    entries.
+    For a kernel with rational values they are exact, for any other float64 entries.
     """
     kernel = problem.kernel
     if isinstance(kernel, Linear | Polynomial):
@@ -237,10 +237,10 @@ def rational_gap(
 ) -> float:
     """Return the relative gap at lambda, in Fractions.
 
-    The multipliers are alpha (p,); g = lambda f has the coefficients v, and `b` is lambda
-    times the bias. Multipliers outside their box make the gap infinite. Products of
-    multipliers that leave almost nothing of f cancel so far, near lambda = 0, that
-    extended precision sees gaps in rounding.
+    The multipliers are alpha (p,); g = lambda f has the coefficients v, and `b` is
+    lambda times the bias. Multipliers outside their box make the gap infinite. Near
+    lambda = 0 the terms of f may cancel so far that in extended precision rounding
+    exceeds the gap.
 
     Parameters
     ----------
@@ -260,9 +260,9 @@ def rational_gap(
 
 
 def _kernel_matrix(problem: MarginProblem) -> Array:
-    """Return the matrix of the kernel itself if it is linear, else its float64 entries.
+    """Return K in extended precision: computed for a linear kernel, else from float64.
 
-    The entries are exact then.
+    For a kernel that is not linear, its float64 entries define the problem.
     """
     Z = problem.explicit
     if Z is None:
@@ -274,7 +274,7 @@ def _kernel_matrix(problem: MarginProblem) -> Array:
 def _relative_gaps(
     problem: MarginProblem, K: Array, explicit: bool, lam: Array, alpha: Array, v: Array, b: Array
 ) -> Array:
-    """Return the relative gaps (T,) times C = 1 / lambda over C; inf outside of the box.
+    """Return the relative gaps (T,) at the lambdas; inf for alpha outside its box.
 
     A relative gap is primal minus dual over max(primal, 1e-4 primal at 0).
     """
@@ -312,7 +312,8 @@ def _dot(problem: MarginProblem, g: Array) -> Array:
 def excused(path: RegularizationPath) -> bool:
     """Return True if an early stop is allowed.
 
-    The kernel matrix is nearly singular, or two events of the path nearly coincide.
+    It is if the kernel matrix is nearly singular, or two events of the path nearly
+    coincide.
     """
     lambdas = path.lambdas
     close = bool((np.diff(lambdas) > -APART * lambdas[:-1]).any())
@@ -321,7 +322,7 @@ def excused(path: RegularizationPath) -> bool:
 
 
 def followed(problem: MarginProblem, lambda_min: float = LAMBDA_MIN) -> Found:
-    """Return the result of an instance."""
+    """Follow the path of an instance, and judge it."""
     path = regularization_path(problem, lambda_min * unit(problem))
     gap, where = worst(path) if len(path) else (0.0, 0.0)
     reached = float(path.lambdas[-1] / max(path.lambdas[0], 1e-300)) if len(path) else np.inf
@@ -357,7 +358,8 @@ def trial_of(found: Found) -> Trial:
 def unit(problem: MarginProblem) -> float:
     """Return the unit of lambda: the mean of K_ii over the largest target.
 
-    For a regression, over the largest distance of a target from the median.
+    For a regression the divisor is the largest distance of a target from the median,
+    plus epsilon.
     """
     rows = problem.rows
     largest = (

@@ -1,15 +1,15 @@
-"""Certificates of whole data sets, put to all three checkers.
+"""Certificates of whole data sets, checked by all three checkers.
 
     python -m campaigns proved_data [PART ...]
 
 The output is a table of verdicts and CPU seconds, for all families by three kernels.
-Each bundled data set is compared as by a user, `equimargin compare NAME --kernel KERNEL
---certify FOLDER`, and once more with C = inf; so are the first 20 queries of MQ2008 and
-the first one of OHSUMED if a checkout has them. Every certificate is put to
-`checker.py`, to the program extracted from the proof, and to Coq itself. All sets take
-two hours of CPU time, nearly all of it Coq's, and up to 3 GB of memory. Exit status 1
-if two checkers differ, a comparison fails, Coq does not prove a certificate, or there
-is none.
+The certificates come from `equimargin compare NAME --kernel KERNEL --certify FOLDER`,
+with C = 1 and C = inf, on each bundled data set, and on the first 20 queries of MQ2008
+and the first one of OHSUMED if `shared/data` has them. Every certificate is checked by
+`checker.py`, by the program extracted from the Coq proof, and by Coq itself. All sets
+take two hours of CPU time, nearly all of it in Coq, and up to 3 GB of memory. Exit
+status 1 if two checkers differ, a comparison fails, Coq does not prove a certificate,
+or a comparison gives no certificate.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ QUERIES = 20
 LONGEST = 3600
 """Time limit of one comparison, in seconds of wall time."""
 UNDECIDED = 4
-"""Exit status of a comparison with an undecided family."""
+"""Exit status of `equimargin compare` with an undecided family."""
 
 
 def checks(_: int) -> Iterator[Check]:
@@ -73,7 +73,7 @@ def rows(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
-    """Yield the data sets: their names, and their names for `compare`."""
+    """Yield the names of the data sets, and the argument of `compare` for each."""
     yield from zip(BUNDLED, BUNDLED, strict=True)
     for name, file, queries in (
         ("mq2008", public / "mq2008" / "S1.txt", QUERIES),
@@ -89,7 +89,7 @@ def _sets(public: Path, where: Path) -> Iterator[tuple[str, str]]:
 
 
 def _of_first_queries(lines: list[str], queries: int) -> Iterator[str]:
-    """Yield the lines of the first queries, contiguous in a file."""
+    """Yield the lines of the first queries, whose rows are contiguous in the file."""
     seen: list[str] = []
     for line in lines:
         query = line.split()[1]
@@ -118,7 +118,7 @@ def judged(program: Path, where: Path, command: list[str], at: object) -> Trial:
 
 
 def _judge(file: Path, program: Path, trial: Trial) -> None:
-    """Put a certificate to all checkers, and enter its row and faults."""
+    """Check a certificate with all checkers, and note its row and faults in `trial`."""
     started = _seconds()
     status, sentence = checker.verdict(str(file))
     python, started = _seconds() - started, _seconds()

@@ -1,15 +1,15 @@
 """Build and check the theorems of proofs/rocq by Coq.
 
     python -m campaigns.rocq            build, assumptions, golden values, certificates
-    python -m campaigns.rocq --mutants  the same with single edits of the definitions
+    python -m campaigns.rocq --mutants  all four with single edits of the definitions
 
-One of the four must detect each edit. Everything happens in copies under build/rocq. A
-golden value is the value of a declaration's published formula at random dyadic numbers,
-where float64 is exact, and Coq must compute an equal objective, and equal feasibility,
-by its own definitions. Certificates of all families that the proved checker reads
-become theorems, and it accepts of their mutations those that the checker in Python
-accepts; a mutant of a definition that the build and the golden values do not detect
-meets them too. Exit status 1 if anything fails.
+One of the four must detect each edit. All files are written to copies under build/rocq.
+A golden value is the value of a published formula at random dyadic numbers, where
+float64 is exact; Coq must compute an equal objective, and equal feasibility, from its
+definitions. Certificates of all families that the proved checker reads become theorems,
+and the proved checker must accept the mutations of them that the checker in Python
+accepts. Certificates are tried on an edit only if the build and the golden values do
+not detect it. Exit status 1 if anything fails.
 """
 
 from __future__ import annotations
@@ -110,16 +110,16 @@ class Definition:
     variables: str
 
     def point(self, values: Mapping[str, Any]) -> str:
-        """Return the point of the variables' values.
+        """Return values of the variables for Coq.
 
-        Numbers, vectors of the line, and vectors of multipliers or slacks.
+        They are numbers, vectors with one entry, and vectors of multipliers or slacks.
         """
         parts = [written(values[name]) for name in self.variables.split()]
         return f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
 def numeral(value: Any) -> str:
-    """Return a dyadic number of an ordered field."""
+    """Return a dyadic number for Coq, as an element of an ordered field."""
     q = Fraction(float(value))
     text = (
         f"{abs(q.numerator)}%:R"
@@ -140,7 +140,7 @@ def vector(values: Any) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a number, a vector of the line (one entry), or another vector, for Coq."""
+    """Return a number, a vector with one entry, or another vector, for Coq."""
     size = np.shape(value)
     return (
         vector(value)
@@ -282,16 +282,16 @@ WITHOUT = {
     "rank.l2.value.as_printed": "a read-out of a solution, with its value in "
     "look_alikes.rank_l2_value_as_printed_is_not_value",
 }
-"""Declarations without golden value, with the reason."""
+"""Reasons why some declarations have no golden value."""
 WITHOUT_THEOREMS = ("ord.implicit", "ord.implicit_l2", "ord.hard", "svm.huberised_hinge")
-"""Canonical families without a theorem: their evidence is numerical.
+"""Canonical families without a theorem: their relations have numerical evidence only.
 
-Families of programs have no theorem either.
+Families without canonical points have no theorem, either.
 """
 
 
 def instance(id: str, C: float) -> Problem:
-    """Return a problem on the line with whole numbers."""
+    """Return a problem with one feature and whole numbers."""
     family = REGISTRY[id].family
     y = {
         "classification": [1.0, -1.0, 1.0],
@@ -319,9 +319,9 @@ def items(indices: Any) -> str:
 
 
 def golden(id: str, rng: np.random.Generator) -> str:
-    """Return two facts about a declaration, for Coq.
+    """Return two lemmas about a declaration, for Coq.
 
-    Its objective at a point, and that a feasible point is feasible.
+    One states its objective at a point, the other that a feasible point is feasible.
     """
     definition, C = DEFINITIONS[id], float(rng.choice([0.5, 2.0]))
     problem = instance(id, C)
@@ -376,9 +376,9 @@ def golden(id: str, rng: np.random.Generator) -> str:
 
 
 def differences(printed: FormulaValue) -> str:
-    """Return the tactic for an inequality: the differences of its sides that occur.
+    """Return the tactic for inequalities, with the differences of their two sides.
 
-    Coq writes the ball |u| <= 1 as |u|^2 <= 1.
+    Coq's definition of the ball |u| <= 1 is |u|^2 <= 1.
     """
     balls = {
         1 - (1 + Fraction(float(v))) ** 2 for v in np.ravel(printed.violations.get("ball", 0.0))
@@ -396,9 +396,9 @@ def differences(printed: FormulaValue) -> str:
 
 
 def run(*command: str, cwd: Path) -> str:
-    """Return the output of a command; a failure is an error with the output.
+    """Return the output of a command; raise RuntimeError with the output if it fails.
 
-    A command that takes too long is a TimeoutExpired.
+    TimeoutExpired is raised if it takes too long.
     """
     answer = subprocess.run(
         command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", timeout=10 * SECONDS
@@ -431,7 +431,7 @@ def compile_file(folder: Path, name: str) -> str:
 
 
 def copy(name: str) -> Path:
-    """Return a fresh copy of the sources under build."""
+    """Copy the sources to a new folder under build, and return it."""
     folder: Path = BUILD / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -448,10 +448,7 @@ def build(folder: Path) -> None:
 
 
 def check_assumptions(folder: Path) -> int:
-    """Return the number of linked theorems that are closed under the global context.
-
-    An error is raised unless all are.
-    """
+    """Return the number of theorems named by relations; raise if any rests on an axiom."""
     names = [name.replace("/", ".") for name in theorems.linked()]
     files = " ".join(sorted({name.rpartition(".")[0] for name in names}))
     lines = [
@@ -494,19 +491,19 @@ VERIFIED = (
 )
 """Families whose certificates the proved checker reads."""
 MUTATIONS = 3
-"""Number of mutations of each certificate for Coq, with old and renewed digests.
+"""Number of mutations of each certificate, with old and with renewed digests, for Coq.
 
-Reading strings takes Coq most of the time.
+They are few, because Coq takes long to read strings.
 """
 
 
 def write_certificates(folder: Path) -> str:
-    """Write certificates as theorems, and their mutations as judged by Python, for Coq.
+    """Write certificates as theorems, and mutations with Python's verdicts, for Coq.
 
     Return a sentence on the contents of the Coq file.
     """
-    # Imported here: it registers the families of the documents, whose formulations have
-    # no golden values.
+    # Imported here: the module registers families whose formulations have no golden
+    # values.
     from campaigns.certificate_mutations import accepted, mutations, signed
     from campaigns.two_checkers import of_form
 
@@ -539,11 +536,11 @@ def write_certificates(folder: Path) -> str:
 
 
 def certificates() -> dict[str, dict[str, Any]]:
-    """Return certificates of all families by a linear kernel.
+    """Return certificates of all families with a linear kernel.
 
-    Also of some by an RBF kernel, a given Gram matrix and a polynomial kernel. For 32
-    points the proved checker expands functions by a polynomial kernel in the features;
-    for 8 it computes the matrix.
+    Some families have an RBF kernel, a given Gram matrix and a polynomial kernel, too.
+    With a polynomial kernel the proved checker expands f as a polynomial in the
+    features for 32 points, and computes the matrix for 8.
     """
     made = {family: certified(family) for family in VERIFIED}
     for family in ("svm.soft", "svr.l2", "rank.l1", "rvm"):
@@ -571,7 +568,8 @@ CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 
 def programs() -> dict[str, dict[str, Any]]:
     """Return certificates of programs in standard form.
 
-    A linear and a quadratic one, one over a cone, and rays of both sides.
+    They are a linear and a quadratic program, one with a cone, an infeasible and an
+    unbounded one.
     """
     made: dict[str, Program] = {
         "linear": program_from_arrays(
@@ -591,7 +589,7 @@ def programs() -> dict[str, dict[str, Any]]:
 
 
 def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
-    """Return the exact outcome of a program; an undecided one is an error."""
+    """Return the exact outcome of a program; raise LookupError if it is undecided."""
     found = program_optimum(program)
     if isinstance(found, Inconclusive):
         raise LookupError("a program of the campaign is undecided")
@@ -599,9 +597,9 @@ def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
 
 
 def singular() -> dict[str, Any]:
-    """Return a certificate by a singular positive semidefinite Gram matrix.
+    """Return a certificate with a singular positive semidefinite Gram matrix.
 
-    Only exact elimination proves it.
+    Only exact elimination proves the matrix semidefinite.
     """
     problem = classification(
         [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [1, -1, 1], 1.0, precomputed()
@@ -610,9 +608,9 @@ def singular() -> dict[str, Any]:
 
 
 def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
-    """Return the problem by the Gram matrix of its points.
+    """Return the problem with the Gram matrix of its points as the given matrix.
 
-    Its shift is the one by which the matrix is proved positive semidefinite.
+    The diagonal shift is the one with which it is proved positive semidefinite.
     """
     K = kernel.block(problem.X, problem.X)
     K = np.tril(K) + np.tril(K, -1).T
@@ -622,7 +620,7 @@ def by_matrix(problem: Problem, kernel: Kernel) -> Problem:
 def certified(family: str) -> dict[str, Any]:
     """Return the certificate of a small problem of the family.
 
-    An exact one of rank.hard, proven ones of the others.
+    For rank.hard it proves an exact optimum, for others an interval.
     """
     problem = sample_problem(family, linear(), n=8)
     return (
@@ -675,9 +673,9 @@ MUTANTS = read("coq_mutants.toml")
 
 
 def check_mutants() -> int:
-    """Check that every mutant breaks the build, a golden value or a certificate.
+    """Check that every edit breaks the build, a golden value or a certificate.
 
-    Return 0 if so.
+    Return 0 if they do, else 1.
     """
     library, survivors = copy("library"), 0
     build(library)

@@ -1,7 +1,8 @@
 """Runner of all campaigns: draws examples by a seed, tries and counts them.
 
-A campaign is a module with a CAMPAIGN: checks, each of which draws examples by the seed
-and its place, and returns complaints about one.
+A campaign is a module with a `CAMPAIGN`, which has checks. A check draws examples, and
+returns complaints about each; the seed, the index of the check and the number of the
+example determine an example.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from campaigns.shrunk import essence, script, shrunk
 from equimargin.formulations.problem import AnyProblem
 
 FOLDER = Path("build/nightly")
-"""Folder of scripts that show complaints, and of the running examples."""
+"""Folder of scripts that reproduce complaints, and of the names of running examples."""
 HANG_SECONDS = 300.0
 """CPU time limit of an example, unless its check has another."""
 DEADLOCK_SECONDS = 600.0
-"""Wall time over twice the limit of CPU time until the process is ended.
+"""Wall time, beyond twice the limit of CPU time, until the process is ended, in seconds.
 
 Code that waits takes no CPU time.
 """
 SHOWN = 20
 """Maximum number of complaints shown per check."""
 ENOUGH = 100
-"""Minimum number of examples for a judgement by share."""
+"""Minimum number of examples for a complaint about the share of some outcome."""
 
 
 class At(NamedTuple):
-    """Address of an example: the seed, the place of its check, and its number there."""
+    """Address of an example: the seed, the index of its check, and its number there."""
 
     seed: int
     place: int
@@ -55,7 +56,7 @@ class At(NamedTuple):
 
 @dataclass
 class Trial:
-    """Example that was tried.
+    """Result of an example.
 
     Attributes
     ----------
@@ -64,11 +65,12 @@ class Trial:
     counts : Counter
         Words that are counted over all examples.
     worst : dict
-        Figures; the largest of each is shown.
+        Figures by name; the maximum over all examples is shown.
     scripts : dict
-        Programs that show complaints, if the problem alone does not.
+        Scripts that reproduce complaints, by complaint; by default made from the
+        problem.
     kept : object
-        Data for the lines of the check.
+        Data for `Check.lines`.
     seconds : float
         CPU time.
     """
@@ -90,17 +92,18 @@ class Check:
     name : str
         Name in the table.
     examine, draw : callable
-        Functions that try and make an example: by default a random generator.
+        Functions that try an example, and that make one, by default a random generator.
     count : callable
-        Number of examples, by the one on the command line.
+        Map from the number on the command line to the number of examples.
     limit : float
         CPU time limit of an example, in seconds.
     problem : callable
-        Problem of an example; by default the example itself.
+        Map from an example to its problem; by default the example is the problem.
     lines, wrong : callable
-        Lines above the row of the table, and complaints, about all examples.
+        Maps from all results to lines above the row of the table, and to complaints.
     shown : tuple of str
-        Python that shows a complaint about `problem`; by default the check is run again.
+        Python lines that show a complaint about `problem`; by default they run the
+        check.
     """
 
     name: str
@@ -115,16 +118,16 @@ class Check:
 
 
 def once(examples: int) -> int:
-    """Return 1: a check with one example."""
+    """Return the number of examples of a check with one example."""
     return min(examples, 1)
 
 
 def by_sentence(
     subjects: dict[str, Callable[[np.random.Generator], str]], uncounted: str = ""
 ) -> Iterator[Check]:
-    """Yield checks of functions of a generator that return a complaint, or none.
+    """Yield checks of functions that map a random generator to a complaint or "".
 
-    `uncounted` is none.
+    The text `uncounted` is no complaint, and is counted.
     """
     for name, subject in subjects.items():
 
@@ -143,14 +146,14 @@ def by_sentence(
 
 
 def at_most(share: float, word: str, trials: Sequence[Trial]) -> Iterator[str]:
-    """Yield a complaint if more than a share of the examples have a word."""
+    """Yield a complaint if a word is counted for more than a share of the examples."""
     count = sum(trial.counts[word] > 0 for trial in trials)
     if count > share * len(trials) and len(trials) >= ENOUGH:
         yield f"{count} of {len(trials)} are {word}, more than {share:.0%}"
 
 
 class Hang(BaseException):
-    """Excess of an example's time limit; no `except Exception` stops it."""
+    """Excess of an example's time limit, which no `except Exception` catches."""
 
 
 @contextmanager
@@ -166,8 +169,8 @@ def watched(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # Time spent within counts against the outer limit, whose signal is due
-        # now if none is left.
+        # The time of this block counts against an outer limit; its signal is raised now
+        # if no time is left.
         left = before[0] - (time.process_time() - started)
         overdue = before[0] > 0 and left <= 0
         signal.setitimer(signal.ITIMER_PROF, before[1] if overdue else max(left, 0.0), before[1])
@@ -180,7 +183,7 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     """Draw an example and try it within its limits; an exception is a complaint."""
     running, started = FOLDER / f"running-{os.getpid()}", time.process_time()
     running.parent.mkdir(parents=True, exist_ok=True)
-    # The file names the example of a process that had to be ended.
+    # The file remains, with the example, if the process has to be ended.
     running.write_text(f"{check.name} {[*at]}\n", encoding="utf-8")
     faulthandler.dump_traceback_later(
         2 * check.limit + DEADLOCK_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr
@@ -188,7 +191,7 @@ def tried(check: Check, at: At, draw: Callable[[At], Any] | None = None) -> Tria
     try:
         with watched(check.limit):
             trial = check.examine((draw or check.draw)(at), at)
-    # One example must not end the run.
+    # An exception in one example must not end the run.
     except (Exception, Hang) as error:
         trial = Trial([f"{type(error).__name__}: {error}"])
     finally:
@@ -241,7 +244,7 @@ class Campaign:
     def main(
         self, arguments: Sequence[str] | None = None, say: Callable[[str], None] = say_at_once
     ) -> int:
-        """Run the campaign from a shell; return exit status 1 if there is a fault."""
+        """Run the campaign from a shell; return the exit status, 1 after a complaint."""
         parser = argparse.ArgumentParser(
             prog=f"campaigns {self.name}",
             description=self.about,
@@ -331,7 +334,7 @@ class Campaign:
     def written(self, check: Check, at: At, sentence: str, own: str = "", kind: str = "") -> str:
         """Write scripts of a complaint, and return their names.
 
-        One is on the example, one on a small problem.
+        One has the problem of the example, the other a minimised problem.
         """
         file = (
             FOLDER / f"{self.name}-{check.name.replace(' ', '_').replace('/', '_')}"
@@ -397,6 +400,6 @@ def campaign_of(name: str) -> Campaign:
 
 
 def again(campaign: str, name: str, problem: Any, at: Sequence[int]) -> None:
-    """Print the complaints of a check about a problem, tried as the example of an address."""
+    """Print the complaints of a check about a problem, tried with a given address."""
     check = next(check for check in campaign_of(campaign).checks(1) if check.name == name)
     print(*tried(check, At(*at), lambda _: problem).said, sep="\n")

@@ -1,6 +1,6 @@
-"""Scripts for failing cases of campaigns, on their own and on minimised instances.
+"""Scripts for failing cases of campaigns, with their problems and minimised ones.
 
-The minimised instances are JSON files too.
+The minimised problems are written as JSON files, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equimargin.shrink.record import sentence
 SECONDS = 60.0
 """Time limit of minimising a failing case, in seconds.
 
-A night has hundreds of such at most, and most take one second.
+A nightly run has some hundred failing cases at most, and most of them take one second.
 """
 BY_COMPARING = (
     "from equimargin import compare",
@@ -28,13 +28,13 @@ BY_COMPARING = (
 
 
 def essence(complaint: str) -> str:
-    """Return a complaint without its figures, as they depend on the instance."""
+    """Return the beginning of a complaint without figures, equal for similar instances."""
     head = complaint.strip().partition("(")[0].partition(":")[0].partition(",")[0]
     return " ".join(word for word in head.split() if not is_number(word))
 
 
 def is_number(word: str) -> bool:
-    """Return True if a word is a figure."""
+    """Return True if a word is a number."""
     try:
         float(word)
     except ValueError:
@@ -74,15 +74,17 @@ def shrunk(
     complaints : Callable[[AnyProblem], Collection[str]]
         Complaints about an instance.
     found : Sequence[str]
-        Complaints about this one; the first is kept.
+        Complaints about `problem`; the minimised instance has the first one, too.
+    file : Path
+        File of the script of `problem`.
     shown : Sequence[str]
-        Lines of Python that show it on `problem`.
+        Lines of Python that show the complaint about `problem`.
     """
     wanted = essence(found[0])
     file.parent.mkdir(parents=True, exist_ok=True)
 
     def said(each: AnyProblem) -> str:
-        """Return the equal complaint about another instance, or ""."""
+        """Return a similar complaint about an instance, or ""."""
         return next(
             (complaint for complaint in complaints(each) if essence(complaint) == wanted), ""
         )
@@ -93,7 +95,7 @@ def shrunk(
         before = Instance.of(problem)
         search = reduced(before, lambda instance: bool(said(instance.problem())), SECONDS)
         last = said(search.instance.problem()) or found[0]
-    # A failing case that cannot be minimised is still one.
+    # A failing case that cannot be minimised is reported nevertheless.
     except Exception as failure:
         return f"not made small: {type(failure).__name__}: {failure}"
     small = Shrunk(

@@ -1,6 +1,6 @@
-"""Statements of a source by line: stable names of changed places.
+"""Statements of a source by line, as names of changed places.
 
-A name does not depend on the number or layout of the line.
+They do not depend on the number or layout of a line.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Changed certificates put to all three checkers.
+"""Tampered certificates, checked by all three checkers.
 
     python -m campaigns three_checkers --seed 1 --examples 90
 
-The checkers are `checker.py`, the program extracted from the proof, and Coq itself. The
-certificates are those of `campaigns.rocq`, of 8 to 32 points a family and of programs.
-Each is changed as many times in a digit, with its digests and with renewed ones, and in
-every form of `two_checkers`; some have a value of another type. Coq computes the
-verdict of each by `vm_compute`. A line for every certificate; exit status 1 if two
-checkers differ.
+The checkers are `checker.py`, the program extracted from the Coq proof, and Coq itself,
+which computes a verdict by `vm_compute`. The certificates are those of
+`campaigns.rocq`: families at 8 to 32 points, and programs. A digit of each is changed
+--examples times, with old and with renewed digests; there are also the changes of
+`two_checkers.of_form` and some of `two_checkers.of_type`. Exit status 1 if two checkers
+differ.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from equimargin.proofs.coq.compiled import NotProved, coqc, library
 TOGETHER = 60
 """Number of certificates in one file of Coq.
 
-Loading its libraries takes as long as some ten of them, and memory increases with each.
+Loading Coq's libraries takes as long as some ten certificates, and memory increases
+with each certificate.
 """
 OF_TYPE = 20
 """Number of random documents with a value of another type, per certificate.
 
-There are 700 of them, which would take Coq minutes.
+All 700 of a certificate would take Coq minutes.
 """
 HEAD = """From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin.checker Require Import json certificate.
@@ -94,7 +95,7 @@ def _program(program: Path, changed: list[dict[str, Any]], folder: Path) -> list
 def _coq(
     changed: list[dict[str, Any]], verdicts: list[bool], compiled: Path, folder: Path
 ) -> Iterator[str]:
-    """Yield the reason if Coq's verdicts differ from these."""
+    """Yield the reason if Coq's verdicts differ from given ones."""
     lemmas = (
         f"Lemma verdict_{place} : check {quoted(one)} = {str(told).lower()}. Proof. by "
         f"vm_compute. Qed."

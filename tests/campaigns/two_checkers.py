@@ -1,16 +1,17 @@
-"""Tampered certificates: the checker in Python against the program of the proof.
+"""Tampered certificates: the checker in Python against the proved program.
 
     python -m campaigns two_checkers --seed 1 --examples 420
 
-The program is extracted from a proof. Every family that the proved checker reads, by a
-linear, a polynomial and an RBF kernel and a given Gram matrix, also with weights, rays
-and missing sides, and programs of all kinds in standard form: the certificate changed
-as many times in a digit, half of these signed again, and as many times in the type of a
-value; in every hostile form; with wrong digests and schemas; with a key more, twice or
-missing in each of its objects; and as another text of equal values. Each checker has to
-accept the documents that the other accepts. One difference is no fault and is counted
-apart: the program does not read documents outside its scope. Exit status 1 if there is
-another difference.
+The proved program is extracted from a Coq proof. The certificates are of every family
+that it reads, with linear, polynomial and RBF kernels and given Gram matrices, some
+with weights, some of infeasibility, some without a primal or a dual point; and of
+programs of all kinds in standard form. Each is changed --examples times in a digit,
+half of them with renewed digests, and --examples times in the type of a value. It is
+also changed in every hostile form, with wrong digests and schemas, with a key added,
+repeated or missing in each of its objects, and to another text of equal values. Both
+checkers must accept the same documents. Documents outside the scope of the program,
+which it does not read, are counted apart. Exit status 1 if there is any other
+difference.
 """
 
 from __future__ import annotations
@@ -59,20 +60,20 @@ from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import sample_problem
 
 OF_DATA = ("iris", "diabetes_ranking")
-"""Bundled data for changed certificates, in addition to 8 to 32 points a family."""
+"""Bundled data sets for certificates, in addition to 8 to 32 points of each family."""
 
 INDEFINITE = [[0.0, 1.0], [1.0, -2.0]]
-"""Indefinite matrix, sufficient for a linear program."""
+"""Indefinite Gram matrix, which linear programs accept."""
 
 FORMS = (".16e", ".40f", ".30E", ".17g", ".15e")
 """Other formats of doubles.
 
-By the first three the values are equal; by the others some are integers or other
+The first three leave the values equal; the others make some of them integers or other
 doubles.
 """
 SEPARATORS = re.compile(r"([\[\]{}:,])")
 DOUBLE = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
-"""Number with point or exponent, between separators of a JSON text without spaces."""
+"""Number with a point or an exponent, as it stands between two separators of JSON."""
 
 OTHER_VALUES: list[Any] = json.loads(
     '[null, true, false, 0, 1, 0.0, -0.0, 1.0, 0.5, "", "0", "1/2", "0x1", "1.0", "inf", '
@@ -81,13 +82,10 @@ OTHER_VALUES: list[Any] = json.loads(
 """Replacements of a value: every type of JSON, and strings that are numbers."""
 
 UNCHANGED = "nothing"
-"""Name of a change with equal values, which the program has to accept.
-
-A rejection is a difference there.
-"""
+"""Name of the unchanged document, which the program has to read and accept."""
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 LIMIT_SECONDS = 3600.0
-"""CPU seconds of all changes of a certificate."""
+"""CPU time limit of all changes of a certificate, in seconds."""
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:
@@ -126,8 +124,8 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
     Some have a constant added to the kernel.
     """
     made = []
-    # For 8 points the proved checker computes the kernel's matrix; for 32 it expands
-    # functions of more than a few points in the features.
+    # For 8 points the proved checker computes the kernel's matrix; for 32 it expands f
+    # as a polynomial in the features if f has more than a few coefficients.
     for family, (degree, n) in product(VERIFIED, ((3, 8), (2, 32))):
         kernel: Kernel = polynomial(degree, 0.5, 1.0)
         problem = sample_problem(
@@ -139,9 +137,9 @@ def polynomials() -> list[tuple[str, dict[str, Any]]]:
 
 
 def radials() -> list[tuple[str, dict[str, Any]]]:
-    """Return certificates of every family by an RBF kernel, also of equal points.
+    """Return certificates of every family by an RBF kernel, some with equal points.
 
-    Some have a constant added to the kernel; in a ray equal points cancel.
+    Some have a constant added to the kernel; in one ray equal points cancel.
     """
     made = []
     for family in VERIFIED:
@@ -202,9 +200,9 @@ def matrices() -> list[tuple[str, dict[str, Any]]]:
 
 
 def weighted() -> list[tuple[str, dict[str, Any]]]:
-    """Return certificates of problems with weights, one of them 0.
+    """Return certificates of problems with weights, one of which is 0.
 
-    Weights of points, of rows, of queries and of pairs.
+    The weights are those of points, of rows, of queries and of pairs.
     """
     rng = np.random.default_rng(0)
     X, labels, targets = (
@@ -237,7 +235,7 @@ def weighted() -> list[tuple[str, dict[str, Any]]]:
 
 
 def rays() -> list[tuple[str, dict[str, Any]]]:
-    """Return infeasibility certificates: the labels of XOR, and pairs in a circle."""
+    """Return infeasibility certificates: XOR, and preferences in a circle."""
     X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
     xor, circle = (
         classification(X, [1, 1, -1, -1], np.inf),
@@ -250,7 +248,7 @@ def rays() -> list[tuple[str, dict[str, Any]]]:
 
 
 def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return a certificate with one end of its interval, and the side that proves it."""
+    """Return a certificate without its primal point, and without its dual point."""
     lower, upper = (document["claim"][end] for end in ("lower", "upper"))
     return [
         (
@@ -267,7 +265,8 @@ def one_sided(document: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 def programs() -> list[tuple[str, dict[str, Any]]]:
     """Return certificates of programs in standard form.
 
-    Exact ones of all kinds, families of the documents, cones, rays and missing sides.
+    They are exact ones of all kinds, families of the documents, programs with cones,
+    rays, and certificates without a primal or a dual point.
     """
     rng, made = np.random.default_rng(0), []
     for kind, data in ((kind, data) for kind in KINDS for data in DATA):
@@ -294,7 +293,7 @@ def programs() -> list[tuple[str, dict[str, Any]]]:
 
 
 def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> Trial:
-    """Return the agreements of the two checkers on changes, and the differences."""
+    """Compare the verdicts of the two checkers on changes of a certificate."""
     trial, rng = Trial(), at.rng()
     changes = [(UNCHANGED, json.dumps(document).encode())]
     mutated = [
@@ -332,7 +331,7 @@ def compared(program: Path, examples: int, document: dict[str, Any], at: At) -> 
 def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the document with wrong digests and schemas.
 
-    Also with a key more or one missing in each of its objects, signed again.
+    Then with a key added or removed in each of its objects, and renewed digests.
     """
     digests = document["digests"]
     for schema in (
@@ -370,9 +369,9 @@ def of_form(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def of_type(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the document with values of other types, signed again.
+    """Yield the document with one value of another type, and renewed digests.
 
-    Each value of its objects, and the first of every list in these.
+    These values are all values of objects, and the first entry of every list.
     """
     for path in _firsts({key: value for key, value in document.items() if key != "digests"}, ()):
         value: Any = document
@@ -403,7 +402,7 @@ def drawn_types(
 
 
 def _firsts(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths of the values of objects, and of the first one of every list."""
+    """Yield the paths of all values of objects, and of the first entry of every list."""
     if path:
         yield path
     if isinstance(part, dict):
@@ -414,7 +413,7 @@ def _firsts(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield the document with one key twice: its value after a null, and its value twice."""
+    """Yield the document with one key twice: with null first, and with its value twice."""
     for path in _objects(document, ()):
         for key, value in _at(document, path).items():
             for again in ({"": None} | _at(document, path), _at(document, path) | {"": value}):
@@ -427,9 +426,9 @@ def doubled(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 
 def rewritten(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield other texts of the values, with the digests of the first.
+    """Yield other texts of the document, with unchanged digests.
 
-    The values are nearly equal if a form has fewer digits.
+    The values are equal, or nearly equal if a format has fewer digits.
     """
     text = json.dumps(document, separators=(",", ":"))
     yield "with spaces", json.dumps(document, indent=2).encode()
@@ -463,14 +462,14 @@ def _at(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _with(document: dict[str, Any], path: tuple[str, ...], part: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with another object in the place of one of its own."""
+    """Return the document with the object at a path replaced."""
     return document | {path[0]: _with(document[path[0]], path[1:], part)} if path else part
 
 
 def signed_where_read(data: bytes) -> bytes:
-    """Return a hostile form with fitting digests if it is a document, else unchanged.
+    """Return a hostile form with renewed digests if JSON reads and writes it unchanged.
 
-    It must be read and written as it was.
+    Any other form is returned as it is.
     """
     try:
         document = json.loads(data)

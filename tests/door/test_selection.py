@@ -376,7 +376,7 @@ def test_a_metric_of_rankings_may_be_any_function() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             best(path, X, y, metric, qid)
-    with pytest.raises(ValueError, match="recall has no meaning in any query"):
+    with pytest.raises(ValueError, match="recall is undefined in every query"):
         best(path, X, np.zeros(len(X)), "recall", qid)
 
 
@@ -679,7 +679,7 @@ def test_an_undefined_score_is_never_the_best() -> None:
     """A lambda with constant f on every query has no Kendall's tau."""
     y, qid = np.arange(12) % 3, np.repeat([0, 1, 2], 4)
     path = regularization_path(ranking(np.c_[np.arange(12.0), np.arange(12) * 7 % 5], y, qid))
-    with pytest.raises(NothingToChoose, match="kendall_tau has no meaning at any lambda"):
+    with pytest.raises(NothingToChoose, match="kendall_tau is undefined at every lambda"):
         best(path, np.ones((12, 2)), y, "kendall_tau", qid=qid)
     # f constant, or in the wrong order; then constant; then better
     for first in ([0.0, 0.0, 0.0], [3.0, 2.0, 1.0]):
@@ -699,7 +699,7 @@ def test_an_undefined_score_of_a_grid_of_costs_is_said() -> None:
         np.arange(12) % 3,
         np.repeat([0, 1, 2], 4),
     )
-    with pytest.raises(ValueError, match="kendall_tau has no meaning at any kernel and cost"):
+    with pytest.raises(ValueError, match="kendall_tau is undefined at every kernel and cost"):
         cost_grid(X * 0, y, qid=qid, folds=3, costs=[0.1, 1.0], metric="kendall_tau")
     far_apart = rbf(1e300)  # its f is 0 at every new point
     found = cost_grid(X, y, [far_apart, linear()], [1.0], qid=qid, folds=3, metric="kendall_tau")

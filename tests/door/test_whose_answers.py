@@ -309,7 +309,7 @@ def test_controls_that_data_do_not_tell_apart_are_said_to_be_and_change_no_verdi
     # The optimal bias is 0 here, penalised or not.
     assert (of_control[told], of_control[alike]) == (Agreement.DISAGREES, Agreement.AGREES)
     page = " ".join(str(found).split())
-    assert "Wrong on purpose, and disagrees as it must be: dual.as_printed (control)" in page
+    assert "Wrong on purpose, and disagrees as expected: dual.as_printed (control)" in page
     assert "Wrong on purpose, and not refuted by these data: svm.penalized.primal (control)" in page
     assert (found.exit_code, found.agree) == (0, True)
     assert {
@@ -341,7 +341,7 @@ def test_two_runs_of_one_library_are_one_witness() -> None:
     found = compare(problem, solvers=["HIGHS", "linear_program", "column_generation"]).families[0]
     assert found.count(Agreement.AGREES) >= 3
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason.endswith("HIGHS computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("HIGHS computed every answer that agrees: that is one source")
     assert (
         compare(problem, solvers=["CLARABEL", "linear_program"]).families[0].verdict
         is Verdict.AGREE
@@ -362,7 +362,7 @@ def test_solvers_around_one_solver_are_one_witness() -> None:
     found = compare(classification(X, Y, 1.0, polynomial(2, 1, 1)), solvers=wrapped).families[0]
     assert found.count(Agreement.AGREES) == 3
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason.endswith("smo computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("smo computed every answer that agrees: that is one source")
 
 
 def test_a_solver_around_one_of_a_library_has_the_library_as_its_witness() -> None:

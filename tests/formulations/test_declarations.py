@@ -440,13 +440,13 @@ def test_a_changed_parameter_that_is_no_cost_is_refused() -> None:
     assert d.canonical is d.declared
     offsets.value = np.array([1.0, 2.0])
     with pytest.raises(
-        ValueError, match=r"the parameters changed are offsets: declare the changed problem anew$"
+        ValueError, match=r"not the parameters offsets; declare the changed problem anew$"
     ):
         _ = d.canonical
     d.parameters["C"].value *= 2
     with pytest.raises(
         ValueError,
-        match=r"the parameters changed are C, offsets: declare the changed problem anew$",
+        match=r"not the parameters offsets; declare the changed problem anew$",
     ):
         _ = d.canonical
 

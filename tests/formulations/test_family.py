@@ -57,7 +57,8 @@ def test_weights_that_a_family_does_not_know_are_named() -> None:
 
 def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() -> None:
     with pytest.raises(
-        ValueError, match=r"^lasso has no canonical problems, and takes its data alone$"
+        ValueError,
+        match=r"^lasso has no canonical problems, and cannot take data of another problem$",
     ):
         FAMILIES["lasso"].with_data_of(sample_problem("svr.l1"))
 

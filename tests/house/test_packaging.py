@@ -329,7 +329,7 @@ def test_a_package_from_outside_does_it_all_on_the_command_line(
             "sh", "-c", "equimargin list plugins 2>/dev/null", cwd=tmp_path, programs=environment
         )
         assert re.search(
-            r"^outside.broken +outside 2.5: left out, ModuleNotFoundError", plugins, re.MULTILINE
+            r"^outside.broken +outside 2.5: not loaded, ModuleNotFoundError", plugins, re.MULTILINE
         )
         assert "mean (a x - t)_+" in run(
             "sh", "-c", "equimargin show trimmed.primal", cwd=tmp_path, programs=environment

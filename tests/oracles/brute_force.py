@@ -1,4 +1,4 @@
-"""Minimum counts by enumeration of all directions of a plane or orders of few points.
+"""Minimum number of misranked pairs, and average precision, by enumeration.
 
 No code is shared with solvers.
 """
@@ -16,8 +16,8 @@ Vector = Sequence[Fraction]
 def least_by_directions(differences: Sequence[Vector]) -> int:
     """Return the minimum number of differences d with w.d <= 0 over all w.
 
-    The differences lie in the plane, (p, 2). Between two neighbours among the normals
-    of all differences the signs of all w.d stay the same.
+    The differences lie in the plane, (p, 2). The signs of all w.d are constant while
+    the direction of w is between two neighbouring normals of differences.
     """
     some = [(d[0], d[1]) for d in differences if any(d)]
     either = {(-b, a) for a, b in some} | {(b, -a) for a, b in some}
@@ -28,9 +28,9 @@ def least_by_directions(differences: Sequence[Vector]) -> int:
 
 
 def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
-    """Return the minimum number of misordered pairs over all orders of their places.
+    """Return the minimum number of misordered pairs over all orders of the points.
 
-    A pair is (preferred, other); a pair at one place is always misordered.
+    A pair is (preferred, other); a pair of equal points is always misordered.
     """
     places = sorted({place for pair in pairs for place in pair})
     orders = (dict(zip(places, order, strict=True)) for order in permutations(range(len(places))))
@@ -40,8 +40,7 @@ def least_by_orders(pairs: Sequence[tuple[int, int]]) -> int:
 def least_precision(relevant: int, inversions: int, irrelevant: int) -> Fraction:
     """Return the minimum average precision of all rankings with a number of inversions.
 
-    There are R relevant documents, and Q pairs of a relevant one below an irrelevant
-    one.
+    An inversion is a pair of a relevant document below an irrelevant one.
     """
     found = []
     for places in combinations(range(relevant + irrelevant), relevant):

@@ -16,20 +16,20 @@ from oracles.rationals import entry, fractions
 
 
 def mistakes(problem: MarginProblem) -> tuple[int, int]:
-    """Return the numbers of points on the wrong side of the optimum without them.
+    """Return the minimum and the maximum number of leave-one-out mistakes.
 
-    The first number counts points that are wrong for every optimal bias, the second one
-    also points that are on no side, or wrong for some optimal bias.
+    The minimum counts points misclassified with every optimal bias, the maximum also
+    points misclassified or at f + b = 0 with some optimal bias.
     """
     sides = [side(problem, i) for i in range(problem.m)]
     return sum(least for least, _ in sides), sum(most for _, most in sides)
 
 
 def side(problem: MarginProblem, i: int) -> tuple[bool, bool]:
-    """Return whether point i is on the wrong side of the optimum without it.
+    """Return two flags of point i at the optimum without it.
 
-    The first value holds for every optimal bias, the second one also on no side, or for
-    some optimal bias.
+    The first is True if it is misclassified with every optimal bias, the second if it
+    is misclassified or at f + b = 0 with some optimal bias.
     """
     assert isinstance(problem.rows, Signed)
     y, others = problem.rows.y, [j for j in range(problem.m) if j != i]

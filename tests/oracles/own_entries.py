@@ -22,7 +22,7 @@ OWN_SOLVERS = [
 
 
 def own_families() -> list[str]:
-    """Return the families of the project, including those of the field."""
+    """Return the ids of the project's families."""
     return list(
         dict.fromkeys(
             entry.family

@@ -1,7 +1,7 @@
-"""Conditions on results for convex programs: the oracle of exact optima.
+"""Optimality and infeasibility conditions of convex programs, the oracle of exact optima.
 
-The conditions follow the definitions, in dense lists of Fractions. Nothing here uses
-the arithmetic of `Program`: its matrices are unfolded first.
+They are computed in dense lists of Fractions, without the arithmetic of `Program`,
+whose matrices are made dense first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ZERO = Fraction(0)
 
 
 def unfolded(M: Matrix) -> Table:
-    """Return all entries of a matrix."""
+    """Return a matrix as a dense table."""
     return [[row.get(j, ZERO) for j in range(M.width)] for row in M.rows]
 
 
@@ -48,9 +48,9 @@ def feasible(program: Program, x: Sequence[Fraction]) -> bool:
 
 
 def holds(program: Program, outcome: Outcome) -> bool:
-    """Return True if an outcome's own vectors prove it.
+    """Return True if the vectors of an outcome prove it.
 
-    The conditions are those of Karush, Kuhn and Tucker, or those of a ray.
+    They must satisfy the Karush-Kuhn-Tucker conditions, or those of a ray.
     """
     P = unfolded(program.P)
     if isinstance(outcome, Optimum):

@@ -1,4 +1,4 @@
-"""Kernels, rows, and both values of a point in exact rationals, from the definitions.
+"""Kernels, rows, and primal and dual values of a point, in exact rationals.
 
 Tests compare proven bounds with these values.
 """
@@ -28,16 +28,16 @@ HIGH = Context(prec=60)
 SLACK = Fraction(1, 10**9)
 
 
-# The oracle, in exact rationals.
+# Exact values.
 
 
 def fractions(values: Any) -> Vector:
-    """Return exactly these floats as fractions."""
+    """Return the exact values of floats, as fractions."""
     return [Fraction(float(v)) for v in np.asarray(values, dtype=np.float64).ravel()]
 
 
 def rational(values: Any) -> Any:
-    """Return exactly these floats as fractions, in an array of unchanged shape."""
+    """Return the exact values of floats as fractions, in an array of the same shape."""
     return np.vectorize(Fraction, otypes=[object])(values)
 
 
@@ -60,7 +60,7 @@ def root(square: Fraction) -> Fraction:
 
 
 def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
-    """Return k(x, z) of the given floats."""
+    """Return k(x, z); exponentials and roots have 60 digits."""
     if isinstance(kernel, Intercept):
         return entry(kernel.kernel, x, z) + 1
     if isinstance(kernel, Linear):
@@ -76,7 +76,7 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
 
 
 def gram(kernel: Kernel, X: Any) -> Matrix:
-    """Return K of the given floats, (m, m)."""
+    """Return K, (m, m)."""
     points = [fractions(row) for row in X]
     return [[entry(kernel, x, z) for z in points] for x in points]
 
@@ -139,7 +139,7 @@ def exact_primal(
 ) -> Fraction:
     """Return the primal value 1/2 |f|^2 + C sum_r loss(t_r - (A f)_r - b s_r).
 
-    With several thresholds, b is the threshold of row r.
+    With several thresholds b is a vector, of which row r uses its threshold.
     """
     A, t, s = exact_rows(problem)
     bias = b if isinstance(b, list) else [b]
@@ -161,7 +161,7 @@ def exact_loss(problem: MarginProblem, u: Fraction) -> Fraction:
 
 
 def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fraction]:
-    """Return the dual value and the sum of the sizes of its terms.
+    """Return the dual value and the sum of the absolute values of its terms.
 
     The value is t'alpha - 1/2 alpha'AKA'alpha [- |alpha|^2 / (4 C)].
     """
@@ -192,7 +192,7 @@ def exact_dual(problem: MarginProblem, alpha: Vector) -> tuple[Fraction, Fractio
 
 
 def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | Vector) -> Fraction:
-    """Return the size of the terms of the primal value before they cancel."""
+    """Return a bound of the sum of the absolute values of the primal value's terms."""
     A, t, _ = exact_rows(problem)
     X = np.abs(problem.X)
     K = gram(problem.kernel, X)
@@ -207,9 +207,10 @@ def size_of_terms(problem: Problem, beta: Vector, costs: Vector, b: Fraction | V
 
 
 def slack(problem: Problem) -> Fraction:
-    """Return the relative distance that a bound may have from the number it bounds.
+    """Return the distance that a bound may have from the exact value.
 
-    It is relative to the terms, and larger where |x - z|^2 of an RBF cancels.
+    It is relative to the sum of the absolute values of the terms, and larger where
+    |x - z|^2 of an RBF kernel cancels.
     """
     gamma = problem.kernel.gamma if isinstance(problem.kernel, RBF) else 0.0
     return SLACK * (1 + Fraction(gamma * float(np.abs(problem.X).max()) ** 2))
@@ -218,7 +219,7 @@ def slack(problem: Problem) -> Fraction:
 def is_positive_semidefinite(K: Matrix) -> bool:
     """Return True if exact symmetric elimination finds K positive semidefinite.
 
-    Every pivot is >= 0, and a zero pivot heads a zero column.
+    Every pivot must be >= 0, and the column below a zero pivot zero.
     """
     K = [row[:] for row in K]
     n = len(K)

@@ -1,9 +1,10 @@
-"""Independent replay of equivalence proofs on two programs of rational polynomials.
+"""Independent check of equivalence proofs, on programs of rational polynomials.
 
+A proof is a sequence of steps for each of two programs, after which they must be equal.
 A polynomial is a dict from sorted tuples of variables to Fractions; () is the constant.
 A program is an objective, a list of polynomials that are 0 and a list of polynomials
-that are at most 0. The replay compares all numbers and uses neither the search nor the
-steps' own `apply`.
+that are at most 0. The check uses neither the search for proofs nor the `apply` method
+of steps.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Polynomial = dict[tuple[int, ...], Fraction]
 
 
 class Replay:
-    """Program as polynomials; each step checks its own conditions."""
+    """Program as polynomials, with a method that checks and applies each kind of step."""
 
     def __init__(self, program: Program) -> None:
         rows = [
@@ -157,16 +158,16 @@ class Replay:
         self.sign = -self.sign
 
     def rename(self, names: Iterable[tuple[int, Fraction]]) -> None:
-        """Substitute x_j = scale z_k for the variables in their order.
+        """Substitute x_j = scale z_k for the variables, in their order.
 
-        The names z_k are negative, so that none is taken.
+        The variables z_k have negative numbers, which no other variable has.
         """
         for x, (k, scale) in zip(list(self.unknowns), names, strict=True):
             assert scale != 0
             self._substitute(x, {(-1 - k,): scale})
 
     def _lower(self, x: int, row: Polynomial) -> bool:
-        """Return True if a row states that x is at least a nonnegative number."""
+        """Return True if an inequality is a nonnegative lower bound of x."""
         return (
             set(row) <= {(x,), ()}
             and row.get((x,), Fraction(0)) < 0
@@ -180,9 +181,9 @@ class Replay:
 
 
 def assert_replays(reason: Reason, first: Program, second: Program, opposite: bool) -> None:
-    """Assert that the proof leads from both programs to one, with the stated sign.
+    """Assert that the steps of a proof make two programs equal.
 
-    The sign says whether the optima of the two programs have opposite signs.
+    `opposite` is True if the optima of the two programs have opposite signs.
     """
     one, other = Replay(first), Replay(second)
     for replay, steps in ((one, reason.first), (other, reason.second)):
@@ -228,7 +229,7 @@ def assert_semidefinite(quadratic: Polynomial) -> None:
 
 
 def substituted(p: Polynomial, x: int, by: Polynomial) -> Polynomial:
-    """Return the polynomial, at most quadratic, with an affine expression for x."""
+    """Substitute an affine expression for x in a polynomial of degree at most 2."""
     found: Polynomial = {m: v for m, v in p.items() if x not in m}
     for m, v in p.items():
         if x not in m:

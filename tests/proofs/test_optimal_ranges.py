@@ -162,7 +162,7 @@ def test_what_has_no_optima_says_why() -> None:
         )
     with pytest.raises(KeyError, match="unknown formulation"):
         optimal_ranges("svm.nothing", plane)
-    with pytest.raises(ValueError, match="not stated there"):
+    with pytest.raises(ValueError, match="cannot be declared for these data"):
         optimal_ranges(
             "svm.general.sum",
             general({"X": np.eye(2), "y": np.array([0, 1]), "C": 1.0, "sigma": 2.0, "tau": 0.5}),

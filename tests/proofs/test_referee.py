@@ -340,7 +340,7 @@ UNSOLVABLE = Availability(unsolvable="no specialised solver takes the problem")
 
 def test_a_family_agrees_by_two_declarations_without_a_solver() -> None:
     for possible, reason in (
-        (Availability(), "no specialised solver was asked for"),
+        (Availability(), "no specialised solver was requested"),
         (UNSOLVABLE, UNSOLVABLE.unsolvable),
     ):
         found = judge(
@@ -356,14 +356,14 @@ def test_two_declarations_by_one_backend_are_said_to_be() -> None:
     found = judge("family", [declared("one"), declared("two")], 10.0)
     assert (found.verdict, found.reason) == (
         Verdict.AGREE,
-        "two declarations agree, all by backend; no specialised solver was asked for",
+        "two declarations agree, all by backend; no specialised solver was requested",
     )
 
 
 def test_two_declarations_by_one_backend_are_no_verdict_beside_a_solver_that_failed() -> None:
     found = judge("family", [declared("one"), declared("two"), solved(**FAILED)], 10.0)
     assert found.verdict is Verdict.UNDECIDED
-    assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("; backend computed every answer that agrees: that is one source")
 
 
 INFEASIBLE: dict[str, Any] = {
@@ -384,7 +384,7 @@ def test_two_rays_of_one_backend_are_no_verdict_without_a_proven_interval() -> N
         False,
         np.inf,
     )
-    assert found.reason.endswith("; backend computed every answer that agrees: that is one witness")
+    assert found.reason.endswith("; backend computed every answer that agrees: that is one source")
     for also in (declared("two", solver="another backend", **INFEASIBLE), solved(**INFEASIBLE)):
         assert verdict(*alone, also) is Verdict.AGREE
 
@@ -398,7 +398,7 @@ def test_one_backend_agrees_on_an_optimum_that_points_prove_not_on_infeasibility
     assert (soft.verdict, soft.interval.relative_width <= 1e-6) == (Verdict.AGREE, True)
     assert (
         soft.reason
-        == "two declarations agree, all by CLARABEL; no specialised solver was asked for"
+        == "two declarations agree, all by CLARABEL; no specialised solver was requested"
     )
     assert (hard.verdict, hard.feasible, hard.interval.relative_width) == (
         Verdict.UNDECIDED,
@@ -425,8 +425,8 @@ def test_a_family_of_controls_alone_says_that_they_decide_nothing() -> None:
     found = judge("family", [declared("one", control=True), declared("two", control=True)], 10.0)
     assert found.verdict is Verdict.UNDECIDED
     assert (
-        found.reason
-        == "only controls were asked for, which decide nothing; no specialised solver was asked for"
+        found.reason == "only negative controls were requested, which decide nothing; "
+        "no specialised solver was requested"
     )
 
 
@@ -464,16 +464,16 @@ def test_every_way_to_be_undecided_has_its_own_sentence() -> None:
         ),
         "the problem is too large to declare": ([large], TOO_LARGE),
         "no formulation takes the problem": ([], UNDECLARABLE),
-        "every declaration that was asked for was skipped": ([large], Availability()),
-        "no declaration was asked for": ([], Availability()),
+        "every declaration that was requested was skipped": ([large], Availability()),
+        "no declaration was requested": ([], Availability()),
     }
     solvers = {
         "one specialised solver agrees": ([solved("one"), solved("one")], Availability()),
         "2 specialised solvers agree": ([solved("one"), solved("two")], Availability()),
         "no specialised solver that was run agrees": ([solved("one", **FAILED)], Availability()),
         "no specialised solver takes the problem": ([], UNSOLVABLE),
-        "every specialised solver that was asked for was skipped": ([unsuited], Availability()),
-        "no specialised solver was asked for": ([], Availability()),
+        "every specialised solver that was requested was skipped": ([unsuited], Availability()),
+        "no specialised solver was requested": ([], Availability()),
     }
     sentences = []
     for said, (evidence, possible) in declarations.items():

@@ -124,7 +124,7 @@ def test_what_roundings_explain_is_inaccurate_and_the_controls_disagree(
         judged = by_formulation[f"test.rounds.{name}"]
         assert judged.agreement is Agreement.INACCURATE
         assert (
-            "roundings of its own numbers and of those of the definition explain up to"
+            "roundings of its own numbers and of those of the first formulation explain up to"
             in judged.ground
         )
         assert "that proves no error" in " ".join(str(found).split())

@@ -467,7 +467,7 @@ def test_a_family_that_is_entered_again_forgets_its_solvers() -> None:
 def test_no_name_is_taken_twice(name: str) -> None:
     before = SOLVERS[name]
     sentence = (
-        rf"^a solver '{name}' is entered already, by equimargin\.solvers\.dual\.{name}; take "
+        rf"^a solver '{name}' is registered already, by equimargin\.solvers\.dual\.{name}; take "
         rf"another name$"
     )
     with pytest.raises(ValueError, match=sentence):
@@ -496,7 +496,7 @@ except ValueError as refused:
     )
     assert answer.stderr == ""
     assert answer.stdout.startswith(
-        "a solver 'tron' is entered already, by equimargin.solvers.newton.tron;"
+        "a solver 'tron' is registered already, by equimargin.solvers.newton.tron;"
     )
 
 

@@ -1,4 +1,4 @@
-"""Least average precision for a number of inversions, and document W's bound of it."""
+"""Minimum average precision for a number of inversions, and a lower bound of it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from equimargin.formulations.numeric.arguments import check_number, positive
 from equimargin.solvers.exact.program.clock import Clock
 
 MOST_STEPS = 4_000_000_000
-"""Sums that `average_precision_least` may compare, at most: these take about ten seconds."""
+"""Maximum number of sums compared by `average_precision_least`: about ten seconds."""
 MOST_SUMS = 2**26
 """Maximum number of sums cached by `average_precision_least`: half a gigabyte of float64.
 
-One for each number of parts and of inversions.
+There is a sum for each number of parts and of inversions.
 """
 
 
 class TooManyPartitions(ValueError):
-    """Too many partitions for the least average precision; its bound is still computed."""
+    """Too many partitions for the minimum; `average_precision_bound` has no such limit."""
 
 
 def average_precision_least(
     relevant: int, inversions: int, irrelevant: int | None = None, seconds: float = 60.0
 ) -> float:
-    """Return the least average precision of any ranking with R relevant documents.
+    """Return the minimum average precision of rankings with R relevant documents.
 
         min over 0 <= c_1 <= ... <= c_R <= N with sum c_i = Q of
         1/R sum over i = 1, ..., R of i / (i + c_i)
 
-    The ranking has Q inversions; c_i is the number of irrelevant documents above the i-th
-    relevant one. Every ranking has such numbers, and all such numbers have a ranking, so
-    that the minimum is attained: no larger lower bound holds for R, Q and N. It falls
-    strictly as Q grows, is 1 at Q = 0, and is nowhere below document W's bound,
-    `average_precision_bound`. The numbers are the partitions of Q into at most R parts of
-    at most N each.
+    The rankings have Q inversions; c_i is the number of irrelevant documents above the
+    i-th relevant one. All such numbers belong to a ranking, so that the minimum is
+    attained: no larger lower bound holds for R, Q and N. It strictly decreases in Q, is
+    1 at Q = 0, and is at least `average_precision_bound`. The numbers are the
+    partitions of Q into at most R parts of at most N each.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def average_precision_least(
     inversions : int
         Q >= 0, pairs of a relevant document below an irrelevant one.
     irrelevant : int | None
-        N, the number of irrelevant documents; None: any number.
+        N, the number of irrelevant documents; None for any number.
     seconds : float
         Time limit in seconds.
 
@@ -64,8 +63,7 @@ def average_precision_least(
 
     References
     ----------
-    The partitions are those of the inversions of a ranking of two levels; document W prints
-    a bound that is attained rarely.
+    W (encyclopedia page on Ranking SVM) has the bound, which few rankings attain.
     """
     R, Q = _whole(relevant, "relevant", 1), _whole(inversions, "inversions", 0)
     N = Q if irrelevant is None else min(_whole(irrelevant, "irrelevant", 0), Q)
@@ -112,12 +110,13 @@ def average_precision_bound(relevant: ArrayLike, inversions: ArrayLike) -> Any:
 
         AP >= 1/R (Q + R (R + 1) / 2)^-1 (sum over i = 1, ..., R of sqrt(i))^2
 
-    The bound falls as Q grows, and so rises with Kendall's tau. W says that maximising tau
-    helps to minimise the bound; in fact it helps to maximise it. An inversion is a pair of
-    a relevant document below an irrelevant one. With more than two levels, discordant pairs
-    of relevant documents, or of irrelevant ones, may be counted in Q, too; that only
-    weakens the bound. If f has ties, Q = discordant + tied / 2 bounds the mean over the
-    orders of tied documents, and Q = discordant + tied bounds every order.
+    The bound decreases in Q, and so increases with Kendall's tau. W says that
+    maximising tau helps to minimise the bound; in fact it helps to maximise it. An
+    inversion is a pair of a relevant document below an irrelevant one. With more than
+    two levels, discordant pairs of relevant documents, or of irrelevant ones, may be
+    counted in Q, too; that only weakens the bound. If f has ties, Q = discordant + tied
+    / 2 bounds the mean over the orders of tied documents, and Q = discordant + tied
+    bounds every order.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""Bounds of a fitted ranking's average precision from its own slacks.
+"""Bounds of a fitted ranking's average precision from its slacks.
 
     inversions of a query  <=  floor(sum of its slacks)
     AP  >=  least(R, inversions)  >=  least(R, floor)  >=  W's bound(R, floor)
 
-A pair that f misorders, or leaves tied, has a slack of 1 at least.
+A pair in the wrong order or tied has a slack of at least 1. `least` is the minimum of
+`average_precision_least`, and W's bound that of `average_precision_bound`.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ ROUNDINGS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ProvenPrecision:
-    """Proven average precision of a fitted f, whatever the order of ties.
+    """Proven average precision of a fitted f for each query, for any order of ties.
 
-    It is by query, of every query with a relevant document.
+    Queries without a relevant document are excluded.
 
     Parameters
     ----------
@@ -49,16 +50,16 @@ class ProvenPrecision:
         Sums of the slacks of the pairs of a relevant and an irrelevant document,
         rounded up.
     inversions : Index of shape (q,)
-        Pairs of these that are not proven to be ordered rightly.
+        Numbers of these pairs that are not proven to be in the right order.
     least : ndarray of shape (q,)
-        The least average precision with that number of inversions.
+        Minimum average precision with that number of inversions.
     least_of_slack : ndarray of shape (q,)
-        The least average precision with floor(slack) inversions.
+        Minimum average precision with floor(slack) inversions.
     bound : ndarray of shape (q,)
         Document W's bound for floor(slack).
     exact : NDArray[np.bool_] of shape (q,)
-        True if both are the least ones; else there were too many partitions, and W's bound
-        stands for them.
+        True if both are exact minima; otherwise there were too many partitions, and
+        both are W's bound.
     """
 
     query: Index
@@ -73,26 +74,25 @@ class ProvenPrecision:
 
     @property
     def mean(self) -> float:
-        """The mean of `least`: mean average precision over these queries is not below it."""
+        """Mean of `least`, a lower bound of mean average precision over these queries."""
         return float(self.least.mean()) if len(self.least) else float("nan")
 
 
 def proven_average_precision(
     solution: Solution, threshold: float = 1.0, seconds: float = 60.0
 ) -> ProvenPrecision:
-    """Return lower bounds of the average precision of a ranking on its own documents.
+    """Return lower bounds of the average precision of a ranking on its training documents.
 
-    Every rounding of f is counted.
+    Rounding errors of f are included.
 
     Parameters
     ----------
     solution : Solution
         Solution of `ranking(X, y, qid)`, with any kernel and loss; its pairs are listed.
     threshold : float
-        Relevant is y >= threshold.
+        Minimum y of relevant documents.
     seconds : float
-        Time limit of all partitions together, in seconds; the queries after it are proven
-        by W's bound.
+        Time limit of all partitions in total, in seconds; later queries get W's bound.
 
     Returns
     -------
@@ -155,9 +155,9 @@ def proven_average_precision(
 
 
 def _least(R: int, Q: int, floor: int, N: int, clock: Clock) -> tuple[float, float, bool]:
-    """Return the least average precision with Q and with floor inversions, and True.
+    """Return the minimum average precision with Q and with floor inversions, and True.
 
-    Or W's bounds of them and False.
+    If there are too many partitions, return W's bounds and False.
     """
     try:
         least, of_slack = (

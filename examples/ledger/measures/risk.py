@@ -1,4 +1,4 @@
-"""Document O's risk of a mapping to ranks: how many pairs it puts in the wrong order."""
+"""Risk of a mapping to ranks, the share of pairs that it inverts, as in document O."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def preference_loss(
 
         l_pref(h1, h2, y1, y2) = 1 if (y1 > y2 and h1 < h2) or (y1 < y2 and h1 > h2), else 0
 
-    It is 1 if the predicted order of the two is the inverse of their order. It is the same
-    for (2, 1) as for (1, 2), and only the order of its arguments matters, so that h may be
-    ranks or utilities.
+    It is 1 if the predicted order of the two is the inverse of their order. It is
+    symmetric in the two objects, and depends on the orders of h and of y only, so that
+    h may be ranks or utilities.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def preference_loss(
     y1, y2 : array-like
         Their ranks; higher is better.
     ties : Ties
-        Loss of h1 = h2 where y1 and y2 differ: "right", 0, as no order is inverted, or
-        "wrong", 1.
+        Loss of h1 = h2 where y1 and y2 differ: 0 for "right", as no order is inverted,
+        1 for "wrong".
 
     Returns
     -------
     ndarray
-        0.0 or 1.0 for every pair; NaN is in no order with any number.
+        0.0 or 1.0 for every pair; a pair with NaN has no order.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def preference_loss(
 
     References
     ----------
-    O, section 2: "inversions on pairs of objects". The text at hand leaves the formula out,
-    and with it the loss of a tie.
+    O, section 2: "inversions on pairs of objects". The available text lacks the
+    formula, and so the loss of a tie.
     """
     check_choice(ties, "ties", ("right", "wrong"))
     predicted, right = (np.greater(a, b) - 1.0 * np.less(a, b) for a, b in ((h1, h2), (y1, y2)))
@@ -67,10 +67,10 @@ def empirical_risk(
 
         R_emp(h) = 1 / l^2 sum over i, j = 1, ..., l of l_pref(h(x_i), h(x_j), y_i, y_j)
 
-    The sample has l objects, the time is O(l log l). Every inverted pair counts twice, as
-    (i, j) and as (j, i): R_emp = 2 Q / l^2 with the Q discordant pairs of `concordance`. So
-    it is at most 1 - 1/l, and 0 for every h that inverts nothing, a constant one included,
-    unless ties count as wrong.
+    The sample has l objects; the time is O(l log l). Every inverted pair counts twice,
+    as (i, j) and as (j, i): R_emp = 2 Q / l^2 with the Q discordant pairs of
+    `concordance`. It is at most 1 - 1/l, and 0 for every h without inversions, such as
+    a constant, unless ties count as wrong.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def empirical_risk(
     h : array-like of shape (n,)
         Predicted ranks or utilities.
     qid : array-like of shape (n,) or None
-        Queries, each a sample of its own; None: a single one.
+        Queries, each of which is a sample; None for one sample.
     ties : Ties
         Loss of ties, as in `preference_loss`.
 
     Returns
     -------
     PerQuery
-        Risk of every query, in [0, 1); a query weighs l^2 in the mean.
+        Risk of every query, in [0, 1); queries have weights l^2 in the mean.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The statements, by their subject: importing this package enters them all."""
+"""Statements by subject; importing this package registers all of them."""
 
 # The imports register the statements.
 # ruff: noqa: F401

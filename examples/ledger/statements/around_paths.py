@@ -1,4 +1,4 @@
-"""Document P around its path: graphs, ties, other methods, and sizes of systems."""
+"""Document P on graphs, ties, other methods, and sizes of linear systems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _graph(random: Random) -> DirectedGraph:
 
 @statement("P.figure2", _graph)
 def relevances_induce_the_graphs_without_a_circle(at: DirectedGraph) -> bool:
-    """Some relevances have every edge go to a less relevant document if and only if no
+    """Relevances with every edge towards a less relevant document exist if and only if no
     walk has as many steps as there are documents.
     """
     n = range(len(at.rows))
@@ -62,8 +62,8 @@ def _scores(random: Random) -> TiedScores:
 
 @statement("P.3.ties", _scores)
 def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: TiedScores) -> bool:
-    """Over all permutations sorted by f, the mean of violated preferences is those that
-    f has the wrong way round and half of its ties.
+    """The mean number of violated preferences over all permutations sorted by f is the
+    number that f inverts plus half of the number of its ties.
     """
     n = range(len(at.y))
     pairs = [(i, j) for i in n for j in n if at.y[i] > at.y[j]]
@@ -79,9 +79,9 @@ def a_tie_that_is_resolved_at_random_violates_half_a_pair(at: TiedScores) -> boo
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """Points of a line with any labels, and the w of the least loss of MPRank.
+    """Points of a line with any labels, and the w with minimum loss of MPRank.
 
-    That loss is the one of squared differences of distances.
+    The loss is the sum of (w (x_i - x_j) - (y_i - y_j))^2.
     """
 
     x: tuple[Fraction, ...]
@@ -95,7 +95,7 @@ class Magnitudes:
 
 
 def _magnitudes(random: Random) -> Magnitudes:
-    """Draw points and labels that go together, or against each other, more than not at all."""
+    """Draw points and labels that are correlated, so that w is not 0."""
     while True:
         x = tuple(point[0] for point in points(random, random.randint(3, 5), 1))
         y = tuple(random.randint(-3, 3) for _ in x)
@@ -108,8 +108,8 @@ def _magnitudes(random: Random) -> Magnitudes:
 
 @statement("P.intro.mprank", _magnitudes)
 def a_loss_of_magnitudes_asks_for_more_than_the_order(at: Magnitudes) -> bool:
-    """2w and w/2, which have the order of w, cost more than w: by the sum of squares of
-    w (x_i - x_j), and a quarter of it.
+    """2w and w/2, which order the points as w does, have a larger loss than w: by the sum
+    of the squares of w (x_i - x_j), and by a quarter of it.
     """
     apart = sum(((at.w * (a - b)) ** 2 for a, b in combinations(at.x, 2)), Fraction(0))
     more = [at._loss(times * at.w) - at._loss(at.w) for times in (Fraction(2), Fraction(1, 2))]
@@ -162,8 +162,8 @@ def _bordered(
 
 @statement("P.5.3.sherman", _blocks)
 def an_inverse_is_updated_in_square_time(at: SymmetricMatrix) -> bool:
-    """As a pair enters, the inverse of k + 1 rows comes of that of k by 2 k (k + 1)
-    multiplications, and is the inverse.
+    """When a pair enters, the inverse of k + 1 rows is computed from that of k rows by
+    2 k (k + 1) multiplications.
     """
     inverse: list[list[Fraction]] = []
     for k in range(len(at.rows)):
@@ -177,7 +177,7 @@ def an_inverse_is_updated_in_square_time(at: SymmetricMatrix) -> bool:
 
 @statement("P.7.small", levels)
 def regular_systems_have_less_equations_than_points(at: Levels) -> bool:
-    """Pairs that do not depend on each other, those of a regular system (11), are n - 1
-    at most, of more than twice as many.
+    """At most n - 1 pairs are linearly independent, as in a regular system (11), of more
+    than twice as many pairs.
     """
     return 2 * rank(incidence(at.all_pairs, len(at.y))) == 2 * (len(at.y) - 1) < len(at.all_pairs)

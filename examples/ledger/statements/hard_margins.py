@@ -49,8 +49,8 @@ def separable_points_have_their_sign(at: Classes) -> bool:
 
 @statement("T.4", separable)
 def a_separating_line_can_be_rescaled(at: Classes) -> bool:
-    """Any w and b with (3), divided by their least margin, meet (4), one point with
-    equality: here near the optimum, and not it.
+    """Any w and b with (3), divided by their smallest margin, satisfy (4), one point with
+    equality; tried at a w near the optimal one.
     """
     other = replace(at, w=(1000 * at.w[0] + 1, 1000 * at.w[1] - 1), b=1000 * at.b)
     least = min(other.margin(i) for i in other.all)
@@ -94,7 +94,7 @@ def the_margin_of_5_is_one_distance(at: Classes) -> bool:
 @as_printed("T.1.margin")
 def the_margin_of_5_is_the_sum_of_two_distances(at: Classes) -> bool:
     """The margin of (5) is the sum of the distances of the closest points of both
-    classes, which are equal: its square is four times.
+    classes, which are equal: its square is four times that of one distance.
     """
     return 4 * min(squared_distance(at, i) for i in at.all) == 1 / dot(at.w, at.w)
 
@@ -108,7 +108,7 @@ def the_closest_points_meet_4_with_equality(at: Classes) -> bool:
 
 @statement("T.6", separable)
 def no_shorter_w_separates(at: Classes) -> bool:
-    """Q(w) = |w|^2 / 2 at the optimum is the optimum's value, and w scaled below it misses (7)."""
+    """Q(w) = |w|^2 / 2 is the optimal value at the optimal w, and a shorter w violates (7)."""
     shorter = replace(at, w=tuple(v * Fraction(99, 100) for v in at.w), b=at.b * Fraction(99, 100))
     return dot(at.w, at.w) / 2 == at.value and min(shorter.margin(i) for i in at.all) < 1
 
@@ -121,8 +121,8 @@ def the_optimum_is_feasible(at: Classes) -> bool:
 
 @statement("T.7.convex", separable)
 def the_objective_is_convex(at: Classes) -> bool:
-    """Q is below its chords, between any two of the optimal w and the points; the
-    margins are on theirs.
+    """Q is below its chords between any two vectors (the optimal w, the points), and w.x
+    is on its chords.
     """
     for one, other in combinations((at.w, *at.x), 2):
         third = tuple((2 * u + v) / 3 for u, v in zip(one, other, strict=True))
@@ -237,8 +237,8 @@ def the_dual_has_the_value_of_the_primal(at: Classes) -> bool:
 
 @statement("T.17", separable)
 def balanced_multipliers_bound_the_primal_from_below(at: Classes) -> bool:
-    """sum alpha_i y_i = 0 and alpha >= 0 bound Q(alpha) by the optimum; without the
-    first, Q may exceed it on data moved far away.
+    """If sum alpha_i y_i = 0 and alpha >= 0, Q(alpha) is at most the optimum; without the
+    equation Q may exceed the optimum on data far from the origin.
     """
     half = tuple(a / 2 for a in at.alpha)
     return sum(signed(at)) == 0 and sum(half) - at.quadratic(half) / 2 <= at.value
@@ -306,7 +306,7 @@ def only_support_vectors_have_a_multiplier(at: Classes) -> bool:
 
 @statement("T.20.others", separable)
 def points_without_a_multiplier_may_go(at: Classes) -> bool:
-    """The optimum of the points with alpha_i > 0 is that of all."""
+    """The points with alpha_i > 0 have the optimum of all points."""
     kept = [i for i in at.all if at.alpha[i] > 0]
     return (
         of_labels(tuple(at.x[i] for i in kept), tuple(at.y[i] for i in kept), float("inf")).w
@@ -316,15 +316,15 @@ def points_without_a_multiplier_may_go(at: Classes) -> bool:
 
 @statement("T.20.nonnegative", separable)
 def w_depends_on_positive_multipliers(at: Classes) -> bool:
-    """The points that make w have positive multipliers."""
+    """w is the sum over the points with positive multipliers."""
     kept = [i for i in at.all if at.alpha[i] > 0]
     return combined([signed(at)[i] for i in kept], [at.x[i] for i in kept]) == at.w
 
 
 @as_printed("T.20.nonnegative")
 def w_depends_on_nonnegative_multipliers_only(at: Classes) -> bool:
-    """ "Only on those with nonnegative coefficients" singles none out: it is said of a
-    choice, and here none is made.
+    """ "Only on those with nonnegative coefficients" would exclude some coefficients, but
+    all are nonnegative.
     """
     return len([i for i in at.all if at.alpha[i] >= 0]) < len(at.y)
 
@@ -348,7 +348,7 @@ def b_is_read_off_with_the_other_sign(at: Classes) -> bool:
 
 @statement("T.22", separable)
 def the_classifier_is_a_sum_over_points(at: Classes) -> bool:
-    """F(x) = sum alpha_i y_i x_i.x - b, at a point that is none of the sample's."""
+    """F(x) = sum alpha_i y_i x_i.x - b, at a point outside the sample."""
     z = (Fraction(5), Fraction(-7))
     return (
         sum((a * dot(x, z) for a, x in zip(signed(at), at.x, strict=True)), Fraction(0)) - at.b
@@ -358,7 +358,7 @@ def the_classifier_is_a_sum_over_points(at: Classes) -> bool:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Points with labels, and whether a line separates them, by the exact hard margin."""
+    """Points with labels, and True if the exact hard margin separates them."""
 
     x: tuple[Vector, ...]
     y: tuple[int, ...]
@@ -396,8 +396,8 @@ def _least_distances(at: Classes, w: Vector, b: Fraction) -> tuple[Fraction, Fra
 
 @statement("T.figure1", separable)
 def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
-    """Lines that are turned a little still classify correctly, as L1, L2 and L3 do, and
-    the closest points are closer to them.
+    """Slightly rotated lines classify correctly, too, as L1, L2 and L3 do, and their
+    distance from the closest points is smaller.
     """
     across = (-at.w[1], at.w[0])
     for part in (Fraction(-1, 100), Fraction(1, 200), Fraction(1, 100)):
@@ -410,8 +410,8 @@ def many_lines_separate_and_have_smaller_margins(at: Classes) -> bool:
 
 @statement("T.figure2", separable)
 def the_hyperplane_is_as_far_from_both_classes_as_one_can_be(at: Classes) -> bool:
-    """The closest points of both classes are at the distance 1 / |w|, and half of the
-    gap in any direction of small integers is no more.
+    """The closest points of both classes are at the distance 1 / |w|, and half of the gap
+    between the classes in any direction of small integers is at most as large.
     """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         half = sum(_least_distances(at, d, Fraction(0))) / 2

@@ -57,8 +57,8 @@ def mapped(random: Random) -> Mapped:
 
 @statement("T.35", mapped)
 def the_boundary_is_linear_in_the_images_alone(at: Mapped) -> bool:
-    """w.phi(x) - b has the optimal slacks; between two images its value is the mean,
-    between two inputs it is w_2 (u - v)^2 / 4 below.
+    """w.phi(x) - b has the optimal slacks. Half way between two images it is the mean of
+    their values; half way between two inputs it is w_2 (u - v)^2 / 4 below.
     """
     images = at.of_images
     slacks = sum(
@@ -153,7 +153,7 @@ class BilinearForm:
     c: int
 
     def _passes(self, functions: Iterable[Vector]) -> bool:
-        """Say that the sum of (40) is at least 0 of all these functions."""
+        """Return True if the sum of (40) is at least 0 for all these functions."""
         K = [[a * b + self.c for b in self.x] for a in self.x]
         return all(dot(psi, [dot(row, psi) for row in K]) >= 0 for psi in functions)
 
@@ -173,16 +173,16 @@ def _form(random: Random) -> BilinearForm:
 
 @statement("T.40.psi", _form)
 def the_functions_of_mercer_have_finite_squares(at: BilinearForm) -> bool:
-    """With the functions whose squares have a finite sum, which all have on a few
-    points, the condition tells kernels from others.
+    """With all functions whose squares have a finite sum (on a few points, all functions)
+    the condition distinguishes kernels from other forms.
     """
     return at._passes(at.functions) == (at.c >= 0)
 
 
 @as_printed("T.40.psi")
 def the_functions_of_mercer_have_no_square(at: BilinearForm) -> bool:
-    """With those whose squares have a sum of at most 0, as printed: 0 alone, of which
-    every K passes.
+    """With functions whose squares have a sum of at most 0, as printed, that is the
+    function 0 only, every K satisfies the condition.
     """
     return at._passes(psi for psi in at.functions if dot(psi, psi) <= 0) == (at.c >= 0)
 
@@ -275,8 +275,8 @@ def kernel_multipliers_are_at_most_the_cost(at: Curved) -> bool:
 
 @statement("T.44", curved)
 def the_kernel_classifier_prices_its_slacks(at: Curved) -> bool:
-    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half its norm and C
-    times its slacks.
+    """F(x) = sum alpha_i y_i K(x_i, x) - b has the optimal value: half of its squared norm
+    plus C times the sum of its slacks.
     """
     slacks = sum(
         (max(Fraction(0), 1 - s * at.F(x)) for s, x in zip(at.y, at.x, strict=True)), Fraction(0)
@@ -286,7 +286,7 @@ def the_kernel_classifier_prices_its_slacks(at: Curved) -> bool:
 
 @statement("T.44.largest", weighed)
 def a_kernel_is_at_most_the_mean_of_its_squares(at: Weighed) -> bool:
-    """K(a, b)^2 <= K(a, a) K(b, b): that is all that equal arguments have."""
+    """K(a, b)^2 <= K(a, a) K(b, b); nothing stronger holds for every kernel."""
     return all(k(a, b) ** 2 <= k(a, a) * k(b, b) for a in at.x for b in at.x)
 
 
@@ -488,7 +488,7 @@ def the_hyperplane_of_xor_is_through_the_origin(at: Curved) -> bool:
 
 @statement("T.51", xor)
 def the_classifier_of_xor_is_minus_the_product(at: Curved) -> bool:
-    """F(x) = -x_1 x_2, everywhere."""
+    """F(x) = -x_1 x_2 for every x."""
     return all(
         at.F((Fraction(u), Fraction(v))) == -u * v for u in range(-3, 4) for v in range(-3, 4)
     )
@@ -508,10 +508,7 @@ def equal_coordinates_are_in_the_class_one(at: Curved) -> bool:
 
 @dataclass(frozen=True)
 class OnALine:
-    """Three points of a line whose middle one is in the other class.
-
-    And the same with a fourth of the middle's class beyond them.
-    """
+    """Three points of a line with the middle one in another class, and four alternating."""
 
     first: Fraction
 

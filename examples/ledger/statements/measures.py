@@ -14,12 +14,12 @@ from random import Random
 from ledger.statement import as_printed, statement
 
 FIVE = (3, 2, 1, 4, 5)
-"""The order of the example of document T, section 5.3, in the numbers of the right order."""
+"""Example of document T, section 5.3, with points numbered in the right order."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """Order of n points: `places[i]` is the place of the i-th point of the right order."""
+    """Order of n points: `places[i]` is the place of point i, numbered in the right order."""
 
     places: tuple[int, ...]
 
@@ -42,7 +42,7 @@ def order(random: Random) -> Order:
 
 
 def five(random: Random) -> Order:
-    """Draw the printed example, whose points are turned around by any of two orders."""
+    """Return the printed example, for every `random`."""
     names = list(range(5))
     random.shuffle(names)
     return Order(tuple(FIVE.index(i + 1) for i in range(5)))
@@ -119,7 +119,7 @@ def printed_tau(wanted: tuple[int, ...], found: tuple[int, ...]) -> Fraction:
 
 
 def renumbered(values: tuple[int, ...], numbering: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the same documents with other numbers."""
+    """Return the values in another numbering of the documents."""
     return tuple(values[i] for i in numbering)
 
 
@@ -134,7 +134,7 @@ def without_ties_the_numbers_do_not_matter(at: Tied) -> bool:
 
 @as_printed("W.tau.ties")
 def with_ties_the_numbers_do_not_matter(at: Tied) -> bool:
-    """The same of orders with equal documents."""
+    """tau of two orders with equal documents is the same in every numbering."""
     return printed_tau(at.wanted, at.found) == printed_tau(
         renumbered(at.wanted, at.numbering), renumbered(at.found, at.numbering)
     )
@@ -179,8 +179,8 @@ def precision(relevant: set[int], retrieved: set[int]) -> Fraction:
 
 @statement("W.precision", retrieved)
 def precision_is_the_relevant_share_of_the_retrieved(at: Retrieved) -> bool:
-    """It is 1 exactly where all retrieved are relevant, 0 where none is, and the mean
-    of that of two parts, weighed by their sizes.
+    """Precision is 1 exactly if all retrieved documents are relevant, 0 if none is, and
+    the mean of the precisions of two parts, weighted by their sizes.
     """
     relevant, everything = {i for i, r in enumerate(at.relevant) if r}, set(range(len(at.relevant)))
     for n in range(1, len(at.relevant) + 1):
@@ -223,7 +223,7 @@ def squared_root_sum(R: int) -> tuple[Fraction, Fraction]:
 @statement("W.bound", retrieved)
 def average_precision_is_bounded_by_the_inversions(at: Retrieved) -> bool:
     """AvgPrec >= 1/R (Q + R (R + 1) / 2)^-1 (sum sqrt i)^2, with equality for R = 1;
-    for more, the roots are taken from above.
+    for larger R the roots are rounded up.
     """
     square = at.average_precision * at.R * (at.Q + Fraction(at.R * (at.R + 1), 2))
     return square == 1 if at.R == 1 else square >= squared_root_sum(at.R)[1]
@@ -245,13 +245,13 @@ def inversions(random: Random) -> Inversions:
 
 
 def bound(R: int, Q: int) -> Fraction:
-    """Return W's bound, from below."""
+    """Return the bound of document W, rounded down."""
     return squared_root_sum(R)[0] / (R * (Q + Fraction(R * (R + 1), 2)))
 
 
 @statement("W.tau.bound", inversions)
 def a_larger_tau_raises_the_bound(at: Inversions) -> bool:
-    """Fewer inversions, which are a larger tau, have a larger bound."""
+    """Fewer inversions, that is a larger tau, give a larger bound."""
     return bound(at.R, at.fewer) > bound(at.R, at.more)
 
 
@@ -281,7 +281,7 @@ class Graded:
 
     @property
     def ideal(self) -> tuple[int, ...]:
-        """The same grades, falling."""
+        """Grades in decreasing order."""
         return tuple(sorted(self.grades, reverse=True))
 
 
@@ -297,8 +297,8 @@ def gains(grades: tuple[int, ...]) -> list[int]:
 
 @statement("K.ndcg", graded)
 def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
-    """With the evaluated order in the numerator, the gain of the first m places is at
-    most the ideal one's, and at first less.
+    """With the evaluated order in the numerator, the gain of the first m places is at most
+    that of the ideal order, and smaller for some m.
     """
     wrong, ideal = gains(at.grades), gains(at.ideal)
     return (
@@ -309,8 +309,8 @@ def the_gain_of_a_wrong_order_is_smaller(at: Graded) -> bool:
 
 @as_printed("K.ndcg")
 def the_gain_is_of_the_ideal_order(at: Graded) -> bool:
-    """NDCG@m as printed has the ideal order pi in its numerator too: it is 1 whatever
-    is evaluated, also where the first place is worse.
+    """NDCG@m as printed has the ideal order pi in its numerator, too: it is 1 for every
+    evaluated order.
     """
     return gains(at.grades)[0] == gains(at.ideal)[0]
 
@@ -334,13 +334,12 @@ def _average_precision(grades: tuple[int, ...], threshold: int) -> Fraction:
 
 @statement("T.5.3.map", graded)
 def average_precision_has_two_classes_and_gains_have_levels(at: Graded) -> bool:
-    """Two documents that change places do so unnoticed by average precision exactly
-    where a threshold has them in one of its two classes.
+    """Average precision is unchanged by a swap of two documents exactly if both are in one
+    of the two classes of a threshold.
 
-    A gain with falling discounts, here 1 / place, notices all that have different
-    grades.
+    A gain with decreasing discounts, here 1 / place, changes if their grades differ.
     """
-    # every swap of two documents is tried with either threshold
+    # every swap of two documents is tried with each of two thresholds
     gain = sum(Fraction(2**y - 1, place) for place, y in enumerate(at.grades, start=1))
     for i, j in combinations(range(len(at.grades)), 2):
         other = list(at.grades)

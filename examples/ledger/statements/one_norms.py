@@ -1,6 +1,6 @@
 """Document T, section 5: 1-norm rankings and ranking vector machines, (92) to (104).
 
-Also document K's statements on them.
+Statements of document K on them are here, too.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def margins_are_sums_of_differences_of_kernels(at: Program) -> bool:
 
 @statement("T.101", vectors)
 def the_loss_is_the_positive_part(at: Program) -> bool:
-    """c = sum (1 - margin)_+ is the sum of the slacks, with which the value is the optimum."""
+    """c = sum (1 - margin)_+ is the sum of the slacks, and gives the optimal value."""
     return (
         sum(at.a) + at.C * sum((max(Fraction(0), 1 - at.margin(r)) for r in at.all), Fraction(0))
         == at.value
@@ -267,7 +267,7 @@ def the_loss_bounds_the_misranked_pairs(at: Margins) -> bool:
 @as_printed("T.101.misranked")
 def the_loss_rises_with_the_misranked_pairs(at: Margins) -> bool:
     """ "It returns higher values as the number of misranked pairs increases": two
-    misranked pairs lose more than one.
+    misranked pairs have a larger loss than one.
     """
     return loss(at.one) < loss(at.other)
 
@@ -301,10 +301,7 @@ def a_ranking_vector_machine_has_a_variable_a_point(at: Program) -> bool:
 
 @dataclass(frozen=True)
 class Twice:
-    """Point that is in the sample twice, and two ways to share one coefficient.
-
-    The coefficient is shared between the copies and a third point.
-    """
+    """Point x, of a sample x, 2x in which (1, 0) and (0, 1/2) are coefficients of one f."""
 
     x: Vector
     share: Fraction
@@ -374,21 +371,23 @@ def moved(random: Random) -> Moved:
 
 @statement("T.104.span", moved)
 def a_ranking_svm_does_not_depend_on_the_origin(at: Moved) -> bool:
-    """The ranking SVM's optimum, which the representer theorem is of, has no origin."""
+    """The optimum of the ranking SVM, to which the representer theorem applies, does not
+    change if all points move.
+    """
     return at.rankings[0] == at.rankings[1]
 
 
 @as_printed("T.104.span")
 def a_ranking_vector_machine_does_not_depend_on_the_origin(at: Moved) -> bool:
-    """ "As suggested in the representer theorem": a machine that follows from it has no
-    origin either.
+    """ "As suggested in the representer theorem": the optimum of a machine that follows
+    from it would not change if all points move.
     """
     return at.vectors[0] == at.vectors[1]
 
 
 @statement("K.2.10", vectors)
 def the_linear_program_of_k_is_that_of_t(at: Program) -> bool:
-    """e'beta + C e'xi with (Q beta)_i - (Q beta)_j >= 1 - xi_ij and beta >= 0: rows of A Q."""
+    """e'beta + C e'xi with (Q beta)_i - (Q beta)_j >= 1 - xi_ij and beta >= 0 has rows of A Q."""
     Q = [[k(a, b) for b in at.x] for a in at.x]
     rows = [tuple(a - b for a, b in zip(Q[i], Q[j], strict=True)) for i, j in at.pairs]
     return list(at.M) == rows and min(at.a) >= 0 and priced(at) == at.value

@@ -22,7 +22,7 @@ class Predicted:
     h: tuple[int, ...]
 
     def loss(self, i: int, j: int) -> int:
-        """Return l_pref: 1 if h inverts the pair, which includes a tie of different ranks."""
+        """Return l_pref: 1 if h inverts the pair, or ties a pair of different ranks."""
         return int(
             (self.y[i] > self.y[j] and self.h[i] <= self.h[j])
             or (self.y[j] > self.y[i] and self.h[j] <= self.h[i])
@@ -46,11 +46,11 @@ def predicted(random: Random) -> Predicted:
 
 @statement("O.1", predicted)
 def a_function_induces_an_order(at: Predicted) -> bool:
-    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties
-    are transitive, and which has the ranks of h.
+    """x_i above x_j if and only if h(x_i) is above h(x_j): a strict order whose ties are
+    transitive.
 
-    The number of objects that one is above has the order of h, and a function with
-    other ranks at two objects induces another order.
+    The number of objects below x_i has the order of h, and a function that orders two
+    objects differently induces another order.
     """
     n = range(len(at.h))
     above = {(i, j) for i, j in product(n, n) if at.h[i] > at.h[j]}
@@ -77,8 +77,8 @@ def a_function_induces_an_order(at: Predicted) -> bool:
 
 @statement("O.pairs", predicted)
 def a_pair_has_two_outcomes_or_none(at: Predicted) -> bool:
-    """y_1 above y_2, y_2 above y_1, or neither where they are equal, which no inversion
-    is counted of.
+    """y_1 is above y_2, y_2 above y_1, or neither if they are equal, and then the pair has
+    no inversion.
     """
     n = range(len(at.y))
     return all(
@@ -96,8 +96,8 @@ def the_empirical_risk_is_twice_the_inversions(at: Predicted) -> bool:
 
 @statement("O.sets", predicted)
 def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
-    """S' has every 2-set of objects of different ranks once, with +1 where the first is
-    preferred: R_emp is 2 / l^2 of its errors.
+    """S' has every pair of objects of different ranks once, with +1 if the first is
+    preferred: R_emp is 2 / l^2 times the number of its errors.
     """
     pairs = [(i, j) for i, j in combinations(range(len(at.y)), 2) if at.y[i] != at.y[j]]
     sample = [(i, j, 1 if at.y[i] > at.y[j] else -1) for i, j in pairs]
@@ -107,7 +107,7 @@ def the_new_sample_has_all_pairs_of_different_ranks(at: Predicted) -> bool:
 
 @statement("O.utility", predicted)
 def inversions_depend_on_the_order_alone(at: Predicted) -> bool:
-    """Any increasing utility of h has its risk: ranks as intervals of the real line."""
+    """Any increasing function of h has the risk of h: ranks are intervals of the line."""
     return Predicted(at.y, tuple(v**3 for v in at.h)).empirical == at.empirical
 
 
@@ -147,8 +147,7 @@ def a_kernel_makes_the_utility_that_is_linear_in_its_images(at: Utility) -> bool
     """The ranking that is linear in (1, 2x, 2x^2), whose products are (1 + 2xz)^2, has
     the optimum and the utility of the kernel's.
 
-    The utility is not linear in x, and neither is any of the same optimum: that of x
-    itself is another.
+    The utility is not linear in x, and the optimum of linear utilities is another one.
     """
     images = [(Fraction(1), 2 * v, 2 * v * v) for v in at.x]
     linear, line = at._optimum(images), at._optimum([(v,) for v in at.x])
@@ -184,8 +183,8 @@ def losses(random: Random) -> Losses:
 
 @statement("O.nominal", losses)
 def a_loss_without_an_order_is_the_zero_one_loss(at: Losses) -> bool:
-    """A loss is the same under all names of the classes exactly if it is a multiple of
-    l(y, yhat) = 0 iff y = yhat, 1 iff not.
+    """A loss is unchanged by every renaming of the classes if and only if it is a multiple
+    of the loss that is 0 for y = yhat and 1 otherwise.
     """
     nominal = all(at.renamed(names) == at.table for names in permutations(range(3)))
     zero_one = [[int(a != b) for b in range(3)] for a in range(3)]

@@ -28,7 +28,7 @@ from ledger.statements.rankings import coefficients, incidence, multiplied, rank
 
 
 def scaled(at: Ranked) -> Vector:
-    """Return alpha of (8), which is between 0 and 1: ours over C."""
+    """Return alpha of (8), between 0 and 1: the alpha of this package over C."""
     return tuple(a / cost(at) for a in at.alpha)
 
 
@@ -65,9 +65,7 @@ def the_value_of_6(at: Ranked) -> bool:
 
 @statement("P.6.lambda", ranked)
 def the_lambda_of_6_is_twice_that_of_5(at: Ranked) -> bool:
-    """(6) at 2 lambda is (5) at lambda: the solution of (6) there, whose cost is 1 / (2
-    lambda), is that of (5).
-    """
+    """(6) at 2 lambda has the solution of (5) at lambda; both have the cost 1 / (2 lambda)."""
     return of_pairs(at.x, at.pairs, float(1 / (2 * lambda_of_5(at)))).w == at.w
 
 
@@ -81,14 +79,14 @@ def the_lambda_of_6_is_that_of_5(at: Ranked) -> bool:
 
 @statement("P.5.order", ranked)
 def the_other_order_of_a_pair_negates_the_function(at: Ranked) -> bool:
-    """Pairs the other way around, as (5) has them beside (6), have the optimum of -f."""
+    """With all pairs reversed, as (5) has them in comparison with (6), -f is optimal."""
     turned = of_pairs(at.x, [(j, i) for i, j in at.pairs], float(cost(at)))
     return turned.w == tuple(-v for v in at.w) and turned.value == at.value
 
 
 @as_printed("P.5.order")
 def both_orders_of_a_pair_have_one_function(at: Ranked) -> bool:
-    """(5) and (6) have one solution, as their pairs are printed."""
+    """(5) and (6) with their printed pairs have one solution."""
     return of_pairs(at.x, [(j, i) for i, j in at.pairs], float(cost(at))).w == at.w
 
 
@@ -120,8 +118,8 @@ def the_function_is_a_sum_over_lambda(at: Ranked) -> bool:
 
 @statement("P.8", ranked)
 def the_dual_of_6(at: Ranked) -> bool:
-    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6), and largest there
-    for 0 <= alpha <= 1: its slope is 1 - margin.
+    """1'alpha - alpha'P K P'alpha / (2 lambda) is the optimum of (6) at an alpha that
+    maximises it over 0 <= alpha <= 1; its derivatives are 1 - margin.
     """
     a = scaled(at)
     value = sum(a) - at.quadratic(a) / (2 * lambda_of_6(at))
@@ -144,7 +142,7 @@ def the_dual_has_a_variable_a_point(at: Ranked) -> bool:
 
 @statement("P.5.sets.margin", ranked)
 def free_multipliers_are_on_the_margin(at: Ranked) -> bool:
-    """0 < alpha_i < 1 implies f(x_k) - f(x_l) = 1: I_alpha holds these pairs, and may hold more."""
+    """0 < alpha_i < 1 implies f(x_k) - f(x_l) = 1: I_alpha has these pairs, maybe others."""
     return all(at.margin(r) == 1 for r, a in enumerate(scaled(at)) if 0 < a < 1)
 
 
@@ -212,9 +210,9 @@ def segment(random: Random) -> Segment:
 
 
 def between(at: Segment, scale: bool) -> bool:
-    """Return True if w, or lambda w, of the middle is linear in lambda between the ends.
+    """Return True if w, or lambda w, is affine in lambda at the three values of a segment.
 
-    This is tested where the sets do not change.
+    Return True, too, if the sets change.
     """
     if not at.unchanged:
         return True
@@ -341,16 +339,16 @@ def few_pairs(random: Random) -> int:
 
 @statement("P.5.3.total", few_pairs)
 def a_path_may_have_two_to_the_pairs_breakpoints(pairs: int) -> bool:
-    """2^p - 1 breakpoints of p pairs; a convex program of p unknowns is solved in a
-    time that is polynomial in p.
+    """A path of p pairs may have 2^p - 1 breakpoints; a convex program of p variables is
+    solved in a time polynomial in p.
     """
     return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) + 1 == 1 << pairs
 
 
 @as_printed("P.5.3.total")
 def breakpoints_are_a_few_a_pair(pairs: int) -> bool:
-    """A few multiples of one solution, here ten, leave no more than ten breakpoints a
-    pair, each of which is an event.
+    """The time of a few solutions, here ten, allows at most ten breakpoints for each pair,
+    as each is an event.
     """
     return len(exact_path(ranking_with_a_long_path(pairs)).breakpoints) <= 10 * pairs
 
@@ -426,8 +424,8 @@ def _one_above(random: Random) -> Levels:
 
 @statement("P.6.size", _one_above)
 def preferences_grow_as_the_square_where_shares_stay(at: Levels) -> bool:
-    """Twice as many points of every level have four times as many preferences, and
-    never more than n (n - 1) / 2.
+    """With twice as many points of every level there are four times as many preferences;
+    there are at most n (n - 1) / 2.
     """
     return len(Levels(at.y * 2).all_pairs) == 4 * len(at.all_pairs) <= 4 * comb(len(at.y), 2)
 
@@ -439,14 +437,14 @@ def preferences_are_of_the_order_of_the_square(at: Levels) -> bool:
 
 
 def dependent(pairs: tuple[tuple[int, int], ...], m: int) -> bool:
-    """Return True if the rows of P are dependent: P K P' is then singular whatever K is."""
+    """Return True if the rows of P are dependent; P K P' is then singular for every K."""
     return rank(incidence(pairs, m)) < len(pairs)
 
 
 @statement("P.4.singular", levels)
 def the_hessian_of_all_pairs_is_singular(at: Levels) -> bool:
-    """Pairs that others imply make it singular, here of one point a level; so do
-    circles of two levels, none of whose pairs is implied.
+    """Pairs implied by others make P K P' singular, here with one point of each level; so
+    do cycles between two levels, whose pairs are not implied.
     """
     first = [at.y.index(level) for level in range(3)]
     chain = tuple((i, j) for i, j in at.all_pairs if i in first and j in first)
@@ -456,8 +454,8 @@ def the_hessian_of_all_pairs_is_singular(at: Levels) -> bool:
 
 @statement("P.4.regular", levels)
 def the_hessian_of_three_reduced_levels_is_singular(at: Levels) -> bool:
-    """A graph of three levels has circles: as many rows depend on others as there are
-    edges beyond n - 1.
+    """A graph of three levels has cycles: the number of dependent rows is the number of
+    edges less n - 1.
     """
     return (
         len(at.edges) - rank(incidence(at.edges, len(at.y))) == len(at.edges) - (len(at.y) - 1) > 0
@@ -472,8 +470,8 @@ def the_hessian_of_the_reduced_graph_is_regular(at: Levels) -> bool:
 
 @statement("P.4.size", levels)
 def the_reduced_graph_has_the_order_of_n_edges(at: Levels) -> bool:
-    """sum over levels but the highest of (n_k - 1) and over levels but the lowest of
-    n_k: less than 2n.
+    """The sum of n_k - 1 over all levels below the highest, plus that of n_k over all
+    levels above the lowest, is less than 2n.
     """
     n = at.counts
     return len(at.edges) == sum(c - 1 for c in n[:-1]) + sum(n[1:]) < 2 * len(at.y)
@@ -481,10 +479,7 @@ def the_reduced_graph_has_the_order_of_n_edges(at: Levels) -> bool:
 
 @dataclass(frozen=True)
 class Sample:
-    """Data set of Table 1: its points of both classes, and the printed numbers of pairs.
-
-    Of all pairs and of reduced pairs.
-    """
+    """Data set of Table 1: numbers of points of both classes, of pairs, of reduced pairs."""
 
     negative: int
     positive: int
@@ -499,7 +494,7 @@ TABLE_1 = (
 )
 """Mixtures, Diabetes and Cancer.
 
-Of Auto, which has many levels, the numbers of points of a level are not printed.
+The document does not have the numbers of points of each level of Auto.
 """
 
 
@@ -513,7 +508,7 @@ def the_numbers_of_pairs_of_table_1(at: Sample) -> bool:
 class Split:
     """Row of Table 2: "instances" and "constraints" of the training set, and other sizes.
 
-    Those of the test set, which are equal, and all points.
+    The others are the size of the test set, for which both are equal, and of all points.
     """
 
     instances: int
@@ -560,7 +555,7 @@ def _test_set(random: Random) -> TestSet:
 
 @statement("P.table2.test", _test_set)
 def a_test_set_of_two_classes_has_one_pair_less_than_points(at: TestSet) -> bool:
-    """The reduced pairs of two classes are a tree on the points, whatever the split."""
+    """The reduced pairs of two classes are a tree on the points, for every split."""
     return len(at.of.edges) == len(at.of.y) - 1
 
 
@@ -603,8 +598,8 @@ def margin_errors_of_training_data_do_not_change_on_a_segment(at: Segment) -> bo
 
 @statement("P.3", ranked)
 def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
-    """lambda f is a sum of the pairs' differences with shares from 0 to 1, which are 1
-    within the margin and 0 beyond it.
+    """lambda f is a sum of the differences of pairs with coefficients in [0, 1], which
+    are 1 for margins below 1 and 0 for margins above 1.
     """
     shares = scaled(at)
     total = combined(shares, [at.difference(r) for r in at.all])
@@ -617,8 +612,8 @@ def zero_is_a_subgradient_at_the_optimum(at: Ranked) -> bool:
 
 @as_printed("P.3")
 def the_gradient_is_zero_at_the_optimum(at: Ranked) -> bool:
-    """The gradient, as if nothing were on the margin: lambda f is the sum of the
-    differences within it.
+    """If no pair had a margin of 1, the gradient would exist: lambda f is the sum of the
+    differences with margins below 1.
     """
     shares = [Fraction(at.margin(r) < 1) for r in at.all]
     return combined(shares, [at.difference(r) for r in at.all]) == tuple(

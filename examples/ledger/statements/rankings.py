@@ -1,6 +1,6 @@
-"""Document T, section 4, (83) to (91), and document K up to (3.18): ranking SVMs.
+"""Document T, section 4, (83) to (91), and document K up to (3.18).
 
-Their duals and their structure.
+The subjects are ranking SVMs, their duals and their structure.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def _weak_order(random: Random) -> WeakOrder:
 
 @statement("T.4.weak", _weak_order)
 def a_weak_order_is_ranked_by_its_strict_pairs(at: WeakOrder) -> bool:
-    """A row (85) for every two documents of which one is strictly above the other has
-    the optimum, and one more for equal ones has not.
+    """(84) with a row (85) for every two documents, one strictly above the other, has the
+    optimum; with another row for equal documents it has not.
     """
     return at._optimum(lambda a, b: a > b) == at.value < at._optimum(lambda a, b: a >= b)
 
@@ -94,7 +94,7 @@ def slacks_bound_the_misranked_pairs(at: Ranked) -> bool:
 
 @statement("T.87", ranked)
 def a_margin_is_of_a_difference(at: Ranked) -> bool:
-    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the least slacks that it allows, (84)
+    """w.(x_i - x_j) >= 1 - xi_ij is (85): with the smallest slacks that satisfy it, (84)
     has the optimal value.
     """
     least = [max(Fraction(0), 1 - dot(at.w, minus(at.x[i], at.x[j]))) for i, j in at.pairs]
@@ -180,8 +180,8 @@ def the_dual_of_a_ranking_has_no_half(at: Ranked) -> bool:
 
 @statement("T.89", ranked)
 def multipliers_of_pairs_are_at_most_the_cost(at: Ranked) -> bool:
-    """C >= alpha >= 0, and no equality, for a ranking has no bias: between these bounds
-    alpha is the best, whose slope is 1 - margin.
+    """C >= alpha >= 0, without an equality, because a ranking has no bias: alpha is optimal
+    within these bounds; the derivatives of the dual are 1 - margin.
     """
     return best_in_box(at.alpha, [1 - at.margin(r) for r in at.all], cost(at))
 
@@ -257,8 +257,8 @@ def the_least_difference_is_largest(at: Ranked) -> bool:
 
 @statement("T.4.1.difference", rankable)
 def a_ranking_difference_is_a_distance_on_w(at: Ranked) -> bool:
-    """w.(x_i - x_j) / |w| is the distance of the feet of x_i and x_j on the line along
-    w, and of a w three times as long the same.
+    """w.(x_i - x_j) / |w| is the distance of the projections of x_i and x_j onto the line
+    along w; a w three times as long gives the same distance.
     """
     for w in (at.w, tuple(3 * v for v in at.w)):
         feet = [tuple(dot(w, x) / dot(w, w) * v for v in w) for x in at.x]
@@ -322,8 +322,8 @@ def _strict_order(random: Random) -> Labelled:
 
 @statement("K.1.many", _strict_order)
 def pairs_may_be_half_a_square(at: Labelled) -> bool:
-    """p is l (l - 1) / 2 where all documents are of one query and no two labels are
-    equal, and then no pair could be more.
+    """p is l (l - 1) / 2, the number of all pairs, if all documents are of one query and
+    no two labels are equal.
     """
     return len(at.pairs) == comb(len(at.y), 2)
 
@@ -590,7 +590,7 @@ def every_violated_pair_is_counted_once_on_either_side(at: Kernelized) -> bool:
 
 @statement("K.B.counts", halfway)
 def the_rows_of_violated_pairs_add_up_to_counts(at: Kernelized) -> bool:
-    """A_beta'e = l^- - l^+ and p_beta = sum l_i^-, with a row of A_beta for every pair in SV."""
+    """A_beta'e = l^- - l^+ and p_beta = sum l_i^-; A_beta has a row for every pair in SV."""
     plus, less = counts(at)
     A = incidence(
         tuple(at.on.pairs[r] for r in range(len(at.alpha)) if at.slack(r) > 0), len(at.on.x)
@@ -743,8 +743,8 @@ def the_coefficients_of_314_are_signed_multipliers(at: Plain) -> bool:
 
 @statement("K.3.13.smooth", kernelized)
 def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
-    """max(0, u)^2 has the difference quotients h and 0 at u = 0, which meet as h goes
-    to 0; those of max(0, u) are 1 and 0 for every h.
+    """max(0, u)^2 has the one-sided difference quotients h and 0 at u = 0, with the common
+    limit 0; those of max(0, u) are 1 and 0 for every h.
     """
     h = at.C / 1024
     squared_slopes = (max(Fraction(0), h) ** 2 / h, max(Fraction(0), -h) ** 2 / -h)
@@ -754,8 +754,8 @@ def the_square_of_a_slack_has_one_slope_where_it_ends(at: Kernelized) -> bool:
 
 @statement("K.3.3.linear", labelled)
 def a_product_with_a_linear_gram_matrix_takes_two_products(at: Labelled) -> bool:
-    """Q beta = X (X'beta) with Q = X X': that of a beta is a sum of Q's columns, and 1
-    more in beta_j is one column j more.
+    """Q beta = X (X'beta) with Q = X X': if beta_j increases by 1, X (X'beta) increases by
+    column j of Q.
     """
     beta = tuple(Fraction(i - 1) for i in range(len(at.x)))
     Q = [[dot(a, b) for b in at.x] for a in at.x]
@@ -812,8 +812,8 @@ def _circle(random: Random) -> Circle:
 
 @statement("K.3.1.weaker", _circle)
 def an_optimum_in_pairs_need_not_be_one_of_the_dual(at: Circle) -> bool:
-    """The multipliers are optimal for (3.15), and so they are when moved around the
-    circle, where they leave the box of (2.4).
+    """The multipliers are optimal for (3.15), and stay optimal when changed along the
+    cycle of dependent pairs, where they leave the bounds of (2.4).
     """
     moved = [a + at.t * step for a, step in zip(at.of.alpha, (1, -1, 1), strict=True)]
     return at._objective(at.of.alpha) == at._objective(moved) == at.of.value and not all(
@@ -843,8 +843,8 @@ def the_subgradient_is_a_sum_over_points(at: Kernelized) -> bool:
 
 @statement("K.3.1.unique", ranked)
 def the_optimal_w_is_unique(at: Ranked) -> bool:
-    """Every other d has at least |d - w|^2 / 2 more than the optimum: tried of all d of
-    small integers.
+    """The objective of every d exceeds the optimum by at least |d - w|^2 / 2; tried for
+    all d of small integers.
     """
     for d in product(map(Fraction, range(-3, 4)), repeat=2):
         losses = sum((max(Fraction(0), 1 - dot(d, at.difference(r))) for r in at.all), Fraction(0))

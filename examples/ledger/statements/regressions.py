@@ -47,7 +47,7 @@ def flat(random: Random) -> Flat:
 
 @statement("T.53", flat)
 def the_bias_of_a_regression_is_added(at: Flat) -> bool:
-    """F(x) = w.x + b, as (54) and all that follows have it, is within epsilon of the targets."""
+    """F(x) = w.x + b, as in (54) and later, is within epsilon of the targets."""
     return all(abs(y - dot(at.w, x) - at.b) <= at.epsilon for x, y in zip(at.x, at.y, strict=True))
 
 
@@ -91,7 +91,7 @@ def the_flattest_function_has_the_value(at: Flat) -> bool:
 
 @dataclass(frozen=True)
 class Narrow:
-    """Two targets at one point, and whether a tube of epsilon = 1 holds both."""
+    """Two targets at one point, and True if a tube of epsilon = 1 contains both."""
 
     apart: int
     feasible: bool
@@ -202,8 +202,8 @@ def the_multipliers_of_targets_are_positive(at: Tube) -> bool:
 
 @statement("T.66.primal", tube)
 def the_saddle_point_is_a_minimum_in_the_primal_variables(at: Tube) -> bool:
-    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and
-    b has less.
+    """L is minimised in w, b and the slacks: at the optimal multipliers no other w and b
+    has a smaller L.
     """
     zero = tuple(Fraction(0) for _ in at.all)
     moved = tuple(v + 1 for v in at.w)
@@ -272,8 +272,8 @@ def differences_are_balanced(at: Tube) -> bool:
 
 @statement("T.73", tube)
 def multipliers_of_both_sides_are_at_most_the_cost(at: Tube) -> bool:
-    """0 <= alpha, alphahat <= C: between these bounds both are the best, whose slopes
-    are how far a target is out of the tube.
+    """0 <= alpha, alphahat <= C: both are optimal within these bounds; the derivatives are
+    the distances of the targets beyond the tube.
     """
     above = [at.y[i] - at.F(i) - at.epsilon for i in at.all]
     below = [at.F(i) - at.y[i] - at.epsilon for i in at.all]

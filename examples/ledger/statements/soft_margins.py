@@ -43,7 +43,7 @@ def slacks_bound_the_errors(at: Classes) -> bool:
 
 @dataclass(frozen=True)
 class TwoCosts:
-    """The same points at a small and at a large cost."""
+    """Optima of one set of points at a small and at a large cost."""
 
     low: Classes
     high: Classes
@@ -59,8 +59,8 @@ def two_costs(random: Random) -> TwoCosts:
 
 @statement("T.25.tradeoff", two_costs)
 def a_larger_cost_narrows_the_margin(at: TwoCosts) -> bool:
-    """A larger C has no shorter w and no larger sum of slacks: it trades the margin's
-    size for errors.
+    """A larger C gives a w that is at least as long, and a sum of slacks that is at most as
+    large: it trades the size of the margin for errors.
     """
     return dot(at.low.w, at.low.w) <= dot(at.high.w, at.high.w) and slacks(at.low) >= slacks(
         at.high
@@ -89,7 +89,7 @@ def soft_multipliers_are_balanced(at: Classes) -> bool:
 
 @statement("T.28", soft)
 def soft_multipliers_are_at_most_the_cost(at: Classes) -> bool:
-    """C >= alpha >= 0: between these bounds alpha is the best, whose slope is 1 - y_i F(x_i)."""
+    """C >= alpha >= 0: alpha is optimal within these bounds; derivatives: 1 - y_i F(x_i)."""
     return best_in_box(at.alpha, [1 - at.margin(i) for i in at.all], cost(at))
 
 
@@ -107,8 +107,8 @@ def the_objective_of_26_is_that_of_16(at: Classes) -> bool:
 
 @statement("T.28.stringent", separable)
 def a_cost_above_all_multipliers_changes_nothing(at: Classes) -> bool:
-    """Where C is at least the largest hard multiplier, the soft optimum is the hard
-    one: the bound is the only difference.
+    """If C is at least the largest multiplier of the hard margin, the soft optimum is the
+    hard one: the bound C is the only difference.
     """
     above = of_labels(at.x, at.y, float(int(max(at.alpha)) + 1))
     return above.w == at.w and above.value == at.value
@@ -133,7 +133,7 @@ def the_bias_is_read_off_a_free_support_vector(at: Classes) -> bool:
 
 @as_printed("T.29.bias")
 def the_bias_is_read_off_any_support_vector(at: Classes) -> bool:
-    """The procedure of the hard margin takes any with alpha_i > 0."""
+    """b = w.x_i - y_i for any alpha_i > 0, as for the hard margin."""
     return all(at.b == dot(at.w, at.x[i]) - at.y[i] for i in at.all if at.alpha[i] > 0)
 
 
@@ -151,8 +151,8 @@ def the_other_multiplier_times_the_slack_is_zero(at: Classes) -> bool:
 
 @statement("T.32", soft)
 def both_multipliers_add_up_to_the_cost(at: Classes) -> bool:
-    """alpha_i + mu_i = C: with mu_i = C - alpha_i >= 0 the Lagrangian is the optimum,
-    at larger slacks too; with no other mu.
+    """alpha_i + mu_i = C: with mu_i = C - alpha_i >= 0, and with no other mu, the
+    Lagrangian is the optimum, also at larger slacks.
     """
     mu = [cost(at) - a for a in at.alpha]
     best = with_slacks(at, mu, Fraction(0))
@@ -252,8 +252,8 @@ def no_free(random: Random) -> NoFree:
 
 @statement("T.29.interval", no_free)
 def without_a_free_support_vector_the_bias_is_an_interval(at: NoFree) -> bool:
-    """With w = -C d both points keep a slack for every b from -1 to 1 - C d^2, and each
-    of them is optimal.
+    """With w = -C d both points have a slack for every b from -1 to 1 - C d^2, and every
+    such b is optimal.
     """
     return list(at.ends) == [-1, 1 - at.C * at.distance**2]
 

@@ -1,12 +1,12 @@
 (** * Certificates
 
-    [stated] is what a file says: the problem, and the interval that its claim is. [holds] says that this claim is true: between two finite ends
-    is the optimum, which exists, between two ends inf no point is feasible, and from -inf to inf nothing is claimed ([rows.in_interval]); [check_sound] that it does where [check] accepts the file. What a file has to look like is in certificate.md. Read are the families of [families]
-    with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. A side may be missing, and multipliers may be a ray. A file with wrong digests is
-    not accepted; what is proved is about the bytes themselves.
+    [stated] is the problem and the claimed interval of a file. [holds] states that the claim is true: if both ends are finite, the optimum exists and lies
+    between them; if both are inf, no point is feasible; from -inf to inf nothing is claimed ([rows.in_interval]). [check_sound]: [holds] is true of every file that [check] accepts. certificate.md describes the file. The checker reads the families of [families]
+    with a linear, polynomial or RBF kernel or a given Gram matrix, a constant included, and weights. The primal or the dual point may be missing, and multipliers may be a ray. A file with wrong digests is
+    not accepted; the theorem is about the bytes themselves.
 
-    A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form: what
-    a claim says of that is [programs.program_holds]. What it says of an RBF kernel is conditional: see [kernels]. *)
+    A problem is a margin problem of [families], a linear program of [one_norms] or, in format 2, any convex program in standard form, whose
+    claim is [programs.program_holds]. The claim about an RBF kernel is conditional: see [kernels]. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
@@ -21,7 +21,7 @@ Definition FAMILIES : seq (text * (kind_of_task * loss)) := [::
   ("svm.nobias_hard", (Classes false, Hard)); ("svm.nobias", (Classes false, Hinge)); ("svm.nobias_l2", (Classes false, Squared));
   ("svr.hard", (Tube, Hard)); ("svr.l1", (Tube, Hinge)); ("svr.l2", (Tube, Squared));
   ("rank.hard", (Pairs, Hard)); ("rank.l1", (Pairs, Hinge)); ("rank.l2", (Pairs, Squared))].
-(** Linear programs of the 1-norm, and whether their unknowns are numbers of points. *)
+(** Linear programs of the 1-norm, and true if their variables are coefficients of points. *)
 Definition ONE_NORM_FAMILIES : seq (text * (kind_of_task * bool)) := [::
   ("svm.onenorm", (Classes true, false)); ("svm.nobias_onenorm", (Classes false, false)); ("rank.onenorm", (Pairs, false)); ("rvm", (Pairs, true))].
 Definition named A (families : seq (text * A)) (v : json) : option A := ohead [seq p.2 | p <- families & is_word p.1 v].
@@ -59,7 +59,7 @@ Definition read_space (kernel features : json) : option space :=
    else if is_word "rbf" name then require (has_keys [:: "name"; "constant"; "gamma"] kernel) (omap (Radial X) (read_radial c kernel))
    else None).
 Definition is_infinite := is_word "inf".
-(** The cost of a hard problem is infinite, and plays no part in it. *)
+(** The cost of a hard problem is infinite, and not used. *)
 Definition read_cost (l : loss) (v : json) : option fraction :=
   if l is Hard then require (is_infinite v) (Some (Fraction 1 1)) else omap fraction_of (rational_of v).
 
@@ -67,11 +67,11 @@ Definition index_below (m : nat) (v : json) : option nat :=
   if v is Integer i then require (Z.leb 0 i && Z.ltb i (Z.of_nat m)) (Some (Z.to_nat i)) else None.
 Definition listed_pairs (m : nat) (v : json) : option (seq (nat * nat)) :=
   array (fun p => if array (index_below m) p is Some [:: i; j] then Some (i, j) else None) v.
-(** All i, j of one query with y_i > y_j, by i and then by j. *)
+(** All pairs i, j of one query with y_i > y_j, ordered by i and then by j. *)
 Definition labelled_pairs (labels : seq Z) (queries : seq nat) : seq (nat * nat) :=
   let items := zip (iota 0 (size labels)) (zip labels queries) in
   flatten [seq [seq (p.1, q.1) | q <- items & Z.ltb q.2.1 p.2.1 && (q.2.2 == p.2.2)] | p <- items].
-(** A task; how many weights it takes, and which of them every row has. *)
+(** A task; its number of weights, and the index of the weight of every row. *)
 Definition weighted_task := (task * (nat * seq nat))%type.
 Definition each_its_own (n : nat) (t : task) : weighted_task := (t, (n, iota 0 n)).
 Definition read_pairs (m : nat) (labels queries pairs : json) : option weighted_task :=
@@ -88,7 +88,7 @@ Definition read_task (k : kind_of_task) (m : nat) (given : json) : option weight
       (if common (e :: y) is (e' :: y', u) then Some (each_its_own (m + m) (Regression y' e' u)) else None)
   | Pairs => queries <- get "queries" given; pairs <- get "pairs" given; read_pairs m labels queries pairs
   end.
-(** A weight is infinite, as none, or a number that is not negative. *)
+(** A weight: None if it is infinite, otherwise a nonnegative number. *)
 Definition read_weight (v : json) : option (option rational) :=
   if is_infinite v then Some None else w <- rational_of v; require (Z.leb 0 (mantissa w)) (Some (Some w)).
 Definition over_unit (s : seq (option rational)) : seq (option Z) * positive :=
@@ -116,7 +116,7 @@ Definition read_problem (given : json) : option statement :=
   name <- get "family" given;
   if named FAMILIES name is Some f then omap Margin (read_margin_problem f.1 f.2 given)
   else f <- named ONE_NORM_FAMILIES name; omap OneNorm (read_one_norm_problem f.1 f.2 given).
-(** How it is established that the kernel is positive semidefinite. *)
+(** The argument that the kernel is positive semidefinite, as named in a certificate. *)
 Definition semidefinite (P : statement) : text := match P with
   | Margin P => if space_of P is Given _ then "by factorisation" else "by theorem" | OneNorm _ => "not needed"
   | InStandardForm P => semidefiniteness P end.
@@ -142,7 +142,7 @@ Definition stated (doc : json) : option (statement * interval) :=
   (P <- obind (read_statement doc) (get "problem" doc); require (says "semidefinite" (semidefinite P) doc) (Some (P, I))).
 
 (** ** The points *)
-(** A list of n numbers of which those in the rows are given, in the order of the rows, and all others are 0. *)
+(** A list of n numbers from pairs of row and number, in the order of the rows; all other numbers are 0. *)
 Fixpoint spread (at_row : Z) (given : seq (Z * Z)) (n : nat) : option (seq Z) :=
   match n, given with
   | 0, [::] => Some [::]
@@ -165,13 +165,13 @@ Definition read_function (S : space) (t : task) (v : json) : option (seq Z * pos
   require (has_keys [:: key; "b"] v)
   (given <- obind (array rational_of) (get key v); b <- obind rational_of (get "b" v);
    require (has_bias t || Z.eqb (mantissa b) Z0) (Some (common given, fraction_of b))).
-(** A side that is null is missing. *)
+(** A primal or dual point that is null is missing. *)
 Definition read_side A (f : json -> option A) (v : json) : option (option A) := if is_null v then Some None else omap some (f v).
 Definition read_sides (P : problem) (doc : json) : option sides :=
   let n := size (rows_of (task_of P) (count_of P)).1 in
   primal <- obind (read_side (read_function (space_of P) (task_of P))) (get "primal" doc); dual <- obind (read_side (read_multipliers n)) (get "dual" doc);
   require (isSome primal || isSome dual) (Some (Sides primal dual)).
-(** Numbers of columns, and beside them the bias where there is one. *)
+(** The variables of the columns, and the bias if there is one. *)
 Definition read_unknowns (P : one_norm_problem) (v : json) : option one_norm_point :=
   let n := size (columns P) in
   if has_bias (task_of_form (form_of P)) then
@@ -186,7 +186,7 @@ Definition read_program_sides (P : program) (doc : json) : option (option progra
   require (isSome primal || isSome dual) (Some (primal, dual)).
 
 (** ** The verdict *)
-(** Whether the digests are right and the claim follows from the points; none where no problem or no point is read. *)
+(** True if the digests are right and the claim follows from the points; None if no problem or no point can be read. *)
 Definition verdict (doc : json) : option bool :=
   P <- stated doc; let: (P, claimed) := P in
   if ~~ digests_match doc then Some false else

@@ -1,15 +1,15 @@
-(** * Margin problems of which every row has a cost of its own
+(** * Margin problems in which every row has its own cost
 
-    Rows a_i in a semi-inner-product space, signs g_i of the bias, targets r_i as in [margin], and a cost c_i >= 0 of every row, or none: such
-    a row must be met.
+    Rows a_i in a semi-inner-product space, signs g_i of the bias, targets r_i as in [margin], and a cost c_i >= 0 of every row, or None for a
+    row that must be satisfied.
 
-    min 1/2 |w|^2 + sum c_i xi_i     s.t.  <w, a_i> - g_i b >= r_i - xi_i, xi_i >= 0, xi_i = 0 where there is no cost
+    min 1/2 |w|^2 + sum c_i xi_i     s.t.  <w, a_i> - g_i b >= r_i - xi_i, xi_i >= 0, xi_i = 0 if c_i is None
 
-    or xi_i^2 in place of xi_i where the loss is squared.
+    with xi_i^2 in the objective if the loss is squared.
 
-    [costs_weak]       the dual value of multipliers is below the objective of every feasible point
-    [costs_ray]        no point is feasible where there is a ray
-    [costs_attained]   the minimum exists as soon as there is a feasible point *)
+    [costs_weak]       the dual value of multipliers is at most the objective of every feasible point
+    [costs_ray]        no point is feasible if there is a ray
+    [costs_attained]   the minimum exists if there is a feasible point *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 From equimargin Require Import inner optimum qp margin.
@@ -17,7 +17,7 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** A space with one more coordinate for every row, whose length counts q_i times its square. *)
+(** A space with one more coordinate for every row; the squared norm has q_i times its square. *)
 Section Widened.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (I : finType) (q : I -> R).
 Hypothesis q0 : forall i, 0 <= q i.
@@ -64,7 +64,7 @@ Definition row_loss (x : R) := if squared then x ^+ 2 else x.
 Definition costs_feas (t : V * R * (I -> R)) :=
   forall i, [/\ 0 <= t.2 i, r i - t.2 i <= ip t.1.1 (a i) - g i * t.1.2 & c i = None -> t.2 i = 0].
 Definition costs_obj (t : V * R * (I -> R)) := 2%:R^-1 * ip t.1.1 t.1.1 + \sum_i odflt 0 (c i) * row_loss (t.2 i).
-(** What a multiplier of a row costs, twice over its square, and where it ends. *)
+(** The quadratic dual cost of a row's multiplier (twice the cost over the square), and the multiplier's upper bound. *)
 Definition curvature i := if squared then (if c i is Some k then (2%:R * k)^-1 else 0) else 0.
 Definition cap i := if c i is Some k then (if squared && (k != 0) then None else Some k) else None.
 Definition within (x : R) (o : option R) : bool := if o is Some k then x <= k else true.
@@ -73,7 +73,7 @@ Definition costs_dual al := dual_value ip a r al - 2%:R^-1 * \sum_i curvature i 
 
 Lemma curvature_ge0 i : 0 <= curvature i.
 Proof. by rewrite /curvature; case: squared => //; case e: (c i) => [k|] //; rewrite invr_ge0 mulr_ge0 ?ler0n ?(c0 e). Qed.
-(** Fenchel's inequality for the loss of a row, and its equality where the slack is that of the multiplier and [e] beyond a cap. *)
+(** Fenchel's inequality for the loss of a row, and its equality for the slack of the multiplier, plus [e] at an upper bound. *)
 Lemma loss_above i x al : 0 <= x -> (c i = None -> x = 0) -> 0 <= al -> within al (cap i) ->
   al * x <= odflt 0 (c i) * row_loss x + 2%:R^-1 * (curvature i * al ^+ 2).
 Proof.

@@ -1,8 +1,8 @@
 (** * Digests
 
-    A certificate holds the SHA-256 of its problem and of its points, each from the JSON of that part in one form: sorted keys, no spaces, and the
-    shortest decimals that are read as the same double, as Python writes them. [digests_match] says whether they are right. Nothing that is
-    proved depends on them, and there is nothing to prove of them: a file is refused where they are wrong. *)
+    A certificate contains the SHA-256 of its problem and of its points, each of the JSON of that part in a canonical form: sorted keys, no spaces, and
+    the shortest decimals that are read as the same double, as Python writes them. [digests_match] is true if both are right. No theorem is about
+    the digests, and none depends on them: a file with wrong digests is rejected. *)
 From Coq Require Decimal.
 From Coq Require Import Init.Byte NArith ZArith.
 From mathcomp Require Import all_ssreflect.
@@ -32,26 +32,26 @@ Definition digits_of (m e : Z) : digits_at :=
 (** The digits before an exponent in what a file writes. *)
 Fixpoint digits_in (s : seq byte) : seq byte := match s with
   | [::] | (x65 | x45)%byte :: _ => [::] | (x2d | x2e)%byte :: s' => digits_in s' | a :: s' => a :: digits_in s' end.
-(** Of so many digits every decimal is the shortest one of its double, where that has 53 bits: there are no two that are read as the same. *)
+(** A decimal with at most so many digits is the shortest one of its double, if that has 53 bits: no two such decimals have the same double. *)
 Definition ALWAYS_SHORTEST := 15.
 Definition has_all_bits (at_ : Z) := Z.leb (-306) at_ && Z.leb at_ 308.
-(** So many digits are always enough. *)
+(** Number of digits that determine every double. *)
 Definition ENOUGH := 17%BZ.
-(** In units of 10^e, the double q 2^p is 4 q A / B, and what is read as it is between (4 q - below) A / B and (4 q + 2) A / B, half the sums with the
-    doubles beside it; the ends are included where q is even. *)
+(** In units of 10^e, the double q 2^p is 4 q A / B, and the numbers that are read as this double lie between (4 q - below) A / B and (4 q + 2) A / B, its
+    means with the neighbouring doubles; the ends are included if q is even. *)
 Definition unit_above (p e : Z) := (two_to p * ten_to (- e))%BZ.
 Definition unit_below (p e : Z) := (4 * (two_to (- p) * ten_to e))%BZ.
 Definition below (q p : Z) := if Z.eqb q (two_to (BITS - 1)) && Z.ltb LEAST_POWER p then 1%BZ else 2%BZ.
 Definition end_excluded (q : Z) := if Z.odd q then 1%BZ else 0%BZ.
-(** Whether m 10^e, which is read as q 2^p and has the last digit a, not 0, is its shortest decimal: no other integer is nearer than m, and neither
-    multiple of 10 beside m is read as the same. *)
+(** True if m 10^e, which is read as q 2^p and has the last digit a, not 0, is its shortest decimal: no other integer is nearer than m, and neither
+    neighbouring multiple of 10 is read as this double. *)
 Definition is_shortest (m a q p e : Z) : bool :=
   let A := unit_above p e in let B := unit_below p e in
   let given := (B * m)%BZ in let double := (4 * (q * A))%BZ in
   [&& Z.ltb (2 * Z.abs (given - double)) B,
       Z.ltb (given - B * a) (double - below q p * A + end_excluded q)
     & Z.ltb (double + 2 * A - end_excluded q) (given + B * (10 - a))]%BZ.
-(** The multiple of the greatest power of ten 10^k between lo and hi that is nearest to X / T, which is between them; its k is counted from that given. *)
+(** For the largest k such that a multiple of 10^k lies between lo and hi, the multiple that is nearest to X / T, which also lies between them; k is counted from the given one. *)
 Fixpoint roundest (rounds : nat) (k : Z) (X T lo hi : Z) : Z * Z :=
   let next := (hi / 10)%BZ in let first := (- (- lo / 10))%BZ in
   if rounds is rounds'.+1 then
@@ -61,7 +61,7 @@ Fixpoint roundest (rounds : nat) (k : Z) (X T lo hi : Z) : Z * Z :=
     (Z.max lo (Z.min hi (if up then Z.succ q else q)), k)
   else (lo, k).
 Definition MOST_ROUNDS := 20.
-(** The shortest decimal of the double q 2^p, of which one begins at [at_]. *)
+(** The shortest decimal of the double q 2^p, if a decimal of this double begins at the place [at_]. *)
 Definition shortest (q p at_ : Z) : digits_at :=
   let e := (at_ - ENOUGH)%BZ in
   let A := unit_above p e in let B := unit_below p e in
@@ -69,15 +69,15 @@ Definition shortest (q p at_ : Z) : digits_at :=
   let hi := (((4 * q + 2) * A - end_excluded q) / B)%BZ in
   let: (c, k) := roundest MOST_ROUNDS 0 (4 * q * A)%BZ B lo hi in digits_of c (e + k)%BZ.
 Definition last_digit_of (s : seq byte) : Z := if s is b :: s' then odflt Z0 (json.digit (last b s')) else Z0.
-(** The digits of the double that is nearest to m 10^e for m > 0, of which a file writes the digits s; none where it is 0. What a program writes is
-    the shortest decimal already, and that it is takes no division. *)
+(** The digits of the double nearest to m 10^e for m > 0, which a file writes with the digits s; None if the double is 0. Programs write
+    the shortest decimal, which is confirmed without a division. *)
 Definition double_digits (s : seq byte) (m e : Z) : option digits_at :=
   let s := without_leading_zeros s in let at_ := (Z.of_nat (size s) + e)%BZ in let s' := without_trailing_zeros s in
   if (size s' <= ALWAYS_SHORTEST) && has_all_bits at_ then Some (Digits s' at_) else
   d <- nearest_double m e; let: (q, p) := d in
   if Z.eqb q 0 then None else
   if (size s == size s') && is_shortest m (last_digit_of s) q p e then Some (Digits s at_) else Some (shortest q p at_).
-(** With a point where that is among the digits or stands before or behind few zeros, else with an exponent. *)
+(** Text with a point if it is among the digits or few zeros away from them, otherwise with an exponent. *)
 Definition LEAST_PLACE := (-3)%BZ.
 Definition GREATEST_PLACE := 16%BZ.
 Definition with_point (s : seq byte) (at_ : Z) : seq byte :=
@@ -96,7 +96,7 @@ Definition double_text (s : seq byte) (m e : Z) : seq byte :=
   if s is x2d%byte :: _ then x2d%byte :: text else text.
 
 (** ** Values *)
-(** A text that ends, last byte first, where the one that is given does. *)
+(** Functions that put a text, last byte first, before a given one. *)
 Definition writer := seq byte -> seq byte.
 Definition letters (s : seq byte) : writer := fun out => catrev s out.
 Definition quoted (s : seq byte) : writer := fun out => x22%byte :: catrev s (x22%byte :: out).
@@ -136,7 +136,7 @@ Example of_many_digits : written_as "[0.10000000000000001, 0.29999999999999999, 
   "[0.1,0.3,0.3,0.30000000000000004,3.2580826393233617,1.2345678901234568e+20]". Proof. by vm_compute. Qed.
 Example of_powers_of_two : written_as "[2.8421709430404007e-14, 4.656612873077392578e-10, 4.3368086899420177e-19]"
   "[2.842170943040401e-14,4.656612873077393e-10,4.336808689942018e-19]". Proof. by vm_compute. Qed.
-(** A power of two, below which doubles are closer, and a double of which an end is a multiple of ten; the least and the greatest. *)
+(** A power of two, below which doubles are closer; a double whose interval ends at a multiple of ten; the smallest and the largest double. *)
 Example of_ends : written_as "[2.5653355008114852e-290, 28692990471295732.0, 4.9e-324, 1e-400, 1.7976931348623157e308]"
   "[2.5653355008114852e-290,2.8692990471295732e+16,5e-324,0.0,1.7976931348623157e+308]". Proof. by vm_compute. Qed.
 Example of_keys : written_as "{""b"": null, ""ab"": [], ""a"": {""Z"": true}, ""B"": ""1/3""}"

@@ -1,8 +1,8 @@
-(** * Functions in a space of which the inner products are known up to an error
+(** * Functions in a space whose inner products are known up to an error
 
-    Points whose inner products lie within e of the entries of a matrix G. The function of coefficients beta has then the values G beta up to
-    e |beta|_1, and its length is beta' G beta up to e |beta|_1^2 ([enclosed_described]); only those columns of G are used in which beta is not 0. Points with one name have the same inner products, so
-    that the coefficients of all of them may be added up ([together]): then |beta|_1 is smaller, and 0 where the coefficients cancel. *)
+    The inner products of the points are within e of the entries of a matrix G. The function with coefficients beta then has the values G beta up to
+    e |beta|_1, and the squared norm beta' G beta up to e |beta|_1^2 ([enclosed_described]); only the columns of G with nonzero beta are used. Points of the same name have the same inner products, so
+    that their coefficients may be added up ([together]): |beta|_1 is then smaller, and 0 if the coefficients cancel. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.

@@ -1,8 +1,8 @@
 (** * Sums of powers, expanded in the features
 
-    The function sum_j k_j <x_j, z>^n of points x_j is a polynomial in the features of z. Of few features it has fewer coefficients than there are
-    pairs of points, so that its values at all points take less time by its coefficients than by the matrix of all <x_i, x_j>^n.
-    [expandedE]: both ways lead to the same integer. *)
+    The function sum_j k_j <x_j, z>^n of points x_j is a polynomial in the features of z. If these are few, it has fewer coefficients than there are
+    pairs of points, and its values at all points take less time by its coefficients than by the matrix of all <x_i, x_j>^n.
+    [expandedE]: both computations give the same integer. *)
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import products integers.
@@ -11,7 +11,7 @@ Local Open Scope Z_scope.
 
 (** ** What is computed *)
 Fixpoint power (a : Z) (n : nat) : Z := if n is n'.+1 then product_of a (power a n') else 1.
-(** A polynomial in several numbers: one that is constant, or p + z q, where z is the first number, q is in all of them and p in the others. *)
+(** A polynomial in several variables: a constant, or p + z q, where z is the first variable, q is in all variables and p in the others. *)
 Inductive form := Constant of Z | Plus of form & form.
 Fixpoint value_at (f : form) (z : seq Z) : Z := match f, z with
   | Constant a, _ => a | Plus p q, a :: z' => value_at p z' + product_of a (value_at q z) | Plus _ _, [::] => 0 end.
@@ -30,7 +30,7 @@ Fixpoint expanded (d n : nat) (k : seq Z) (X : seq (seq Z)) : form :=
   else Constant 0.
 
 (** ** What it means *)
-(** sum_j k_j <x_j, z>^n, one after the other. *)
+(** sum_j k_j <x_j, z>^n, computed term by term. *)
 Fixpoint power_sum (n : nat) (k : seq Z) (X : seq (seq Z)) (z : seq Z) : Z :=
   match k, X with a :: k', x :: X' => a * power (product x z) n + power_sum n k' X' z | _, _ => 0 end.
 Lemma powerS a n : power a n.+1 = a * power a n.

@@ -3,8 +3,8 @@
     [exp_units q] is E(-q) for a rational q >= 0 in units of 2^-96: the integer that `checker.py` computes too. In units of 2^-128, q is rounded
     down and halved until it is below 2^-8; then come the alternating series, and as many squarings.
 
-    What E is, two laws say: E(a + b) = E(a) E(b) and 1 + a <= E(a). On the real numbers they are those of exp and of no other function.
-    [exponential_enclosed]: in every ordered field, and for every such E, the integer is off by two units at most. *)
+    E is any function with E(a + b) = E(a) E(b) and 1 + a <= E(a). On the real numbers exp is the only one.
+    [exponential_enclosed]: in every ordered field, and for every such E, the error of the integer is at most two units. *)
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -18,7 +18,7 @@ Definition EXP_BITS : Z := 96.
 Definition EXP_ERROR : Z := 2.
 Definition WORKING_BITS : Z := 128.
 Definition SERIES_BITS : Z := 8.
-(** No term after these is above 0. *)
+(** Number of terms, after which all terms are rounded to 0. *)
 Definition MOST_TERMS := 17.
 Definition working_one : Z := Z.pow 2 WORKING_BITS.
 Definition exp_unit : positive := Z.to_pos (Z.pow 2 EXP_BITS).
@@ -27,7 +27,7 @@ Definition next_term (k term x : Z) : Z := Z.div (Z.shiftr (product_of term x) W
 Fixpoint series (terms : nat) (k term x : Z) : Z :=
   if terms is n.+1 then (if Z.eqb term Z0 then Z0 else Z.sub term (series n (Z.succ k) (next_term k term x) x)) else Z0.
 Fixpoint squared (times : nat) (v : Z) : Z := if times is n.+1 then squared n (Z.shiftr (square_of v) WORKING_BITS) else v.
-(** a / d rounded down. The factors 2 of d are shifted away first: the denominator of a double has no others. *)
+(** a / d rounded down. Factors 2 of d are removed by shifts first: the denominator of a double has no other factors. *)
 Fixpoint divided (a : Z) (d : positive) : Z := match d with xO d' => divided (Z.div2 a) d' | xH => a | xI _ => Z.div a (Zpos d) end.
 Definition working (q : fraction) : Z := Z.min (divided (Z.mul working_one (num q)) (den q)) (Z.mul working_one EXP_BITS).
 Definition halvings (x : Z) : Z := Z.max Z0 (Z.sub (Z.succ (Z.log2 x)) (Z.sub WORKING_BITS SERIES_BITS)).
@@ -59,7 +59,7 @@ Lemma exponentialN a : E (- a) = (E a)^-1.
 Proof. by apply: (mulIf (nz a)); rewrite mulVf // -ED addNr exponential0. Qed.
 Lemma exponential_le1 a : 0 <= a -> E (- a) <= 1.
 Proof. by move=> a0; rewrite exponentialN invf_le1 ?exponential_gt0 // (le_trans _ (above a)) // ler_addl. Qed.
-(** Between two points that are not negative E(-a) changes by no more than they differ. *)
+(** For a, b >= 0, E(-a) and E(-b) differ by at most |a - b|. *)
 Lemma exponential_lipschitz a b : 0 <= a -> 0 <= b -> `|E (- a) - E (- b)| <= `|a - b|.
 Proof.
 have one a' b' : 0 <= b' -> b' <= a' -> `|E (- a') - E (- b')| <= `|a' - b'|.
@@ -203,7 +203,7 @@ by rewrite IH // ler_subr_addr -mulrSr.
 Qed.
 End Laws.
 
-(** What the integers are. *)
+(** Meaning of the integers in R. *)
 Local Notation zr := (@zr R).
 Local Notation W := (zr working_one).
 Lemma zr_lt a b : Z.lt a b -> zr a < zr b.
@@ -274,7 +274,7 @@ move: f1 f2; rewrite zr_nat => f1 f2; rewrite mulrA; apply/andP; split.
 rewrite (@le_trans _ _ ((zr v + 1) / k.+1%:R)) ?ler_pmul2r ?invr_gt0 ?(ltW g2) // mulrDl mul1r -[2%:R]/(1 + 1) addrA.
 by rewrite ler_add ?(ltW f2) // invf_le1 // ler1n.
 Qed.
-(** The error of the terms stays below 3, where x is a third of [working_one] at most. *)
+(** The error of each term is below 3 if x is at most a third of [working_one]. *)
 Lemma series_near n k t x tau : Z.le 0 t -> Z.le 0 x -> Z.le (Z.mul 3 x) working_one -> 0 <= tau -> `|zr t - W * tau| <= 3%:R ->
   `|zr (series n (Z.of_nat k.+1) t x) - W * alternating n k tau (zr x / W)| <= 3%:R * n%:R.
 Proof.

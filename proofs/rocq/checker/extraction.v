@@ -1,14 +1,14 @@
 (** * The program
 
-    [verdict] is the checker of [certificate] with an answer for files of which it reads no problem; extraction writes it in OCaml. Integers
-    become those of Zarith, natural numbers the integers of OCaml, bytes its characters; what is said here of their operations is believed,
-    not proved. *)
+    [verdict] is the checker of [certificate], with a third answer for files that it cannot read; extraction translates it to OCaml. Integers
+    become those of Zarith, natural numbers the integers of OCaml, bytes its characters; the operations that are named here for them are assumed,
+    not proved, to be right. *)
 From Coq Require Import Init.Byte NArith ZArith Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlChar.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import products integers spaces semidefinite programs exponential kernels rows families one_norms json numbers stated_programs certificate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
-(** A file is accepted; or it is read, and its digests are wrong or what it claims does not follow from its points; or it is no certificate that [certificate] reads. *)
+(** Accepted; rejected: the file can be read, but a digest is wrong, or the claim does not follow from the points; unread: it is no certificate that [certificate] reads. *)
 Inductive answer := Accepted | Rejected | Unread.
 Definition answer_to (file : seq text) : answer :=
   if obind verdict (parse file) is Some b then (if b then Accepted else Rejected) else Unread.

@@ -1,9 +1,9 @@
-(** * The families: what their problems are, and that the checker of rows decides about them
+(** * The families: their problems, and soundness of their check
 
-    [claim] says what it is that the optimum of a problem lies in an interval, by the formulations that are printed in the documents and stated
-    in [svm], [svr] and [ranksvm]; with weights, by the rows that [rows_of] writes and the costs of [costs_of]. [problem_sound] says that what
-    [problem_check] accepts holds: [classification_in_rows], [regression_in_rows] and [ranking_in_rows] are the step from rows to the
-    families of a task, and [uniform] that from costs of every row to one cost. *)
+    [claim] states that the optimum of a problem lies in an interval: that of the formulations which are published in the documents and defined
+    in [svm], [svr] and [ranksvm]; with weights, that of the rows [rows_of] and the costs [costs_of]. [problem_sound]: the claims that
+    [problem_check] accepts are true. [classification_in_rows], [regression_in_rows] and [ranking_in_rows] are the step from rows to the
+    families of a task, and [uniform] that from a cost of every row to one cost. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -13,13 +13,13 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 
 Inductive loss := Hinge | Squared | Hard.
-(** Classification has labels -1 and 1, and a free bias or none; regression has targets and half the width of its tube, over one unit;
-    ranking has pairs of points, the preferred one first. *)
+(** Classification: labels -1 and 1, and true if there is a free bias; regression: targets and half the width of the tube, over one unit;
+    ranking: pairs of points, the preferred one first. *)
 Inductive task :=
   | Classification of seq Z & bool
   | Regression of seq Z & Z & positive
   | Ranking of seq (nat * nat).
-(** Weights are one of every row, over one unit; none is an infinite one. Without weights all are 1. *)
+(** Weights: one for every row, over one unit; None is an infinite weight. Without weights all are 1. *)
 Record problem := Problem { task_of : task; space_of : space; loss_of : loss; cost_of : fraction;
   weights_of : option (seq (option Z) * positive) }.
 Definition count_of (P : problem) := count_in (space_of P).
@@ -35,7 +35,7 @@ Definition rows_of (t : task) (m : nat) : seq row * positive :=
       [seq Row m p.1 (-1) (Z.sub (Z.opp p.2) eps) | p <- zip (iota 0 m) y], u)
   | Ranking pairs => ([seq Row p.1 p.2 Z0 1 | p <- pairs], xH)
   end.
-(** Cost times weight; a row of a hard problem has none, but one of weight 0 costs nothing. *)
+(** Cost times weight; None, infinite, for a row of a hard problem, but 0 if its weight is 0. *)
 Definition weighted_cost (l : loss) (C : fraction) (weight : option Z) : option Z :=
   if weight is Some k then (if l is Hard then (if Z.eqb k Z0 then Some Z0 else None) else Some (Z.mul (num C) k)) else None.
 Definition costs_of (l : loss) (C : fraction) (weights : option (seq (option Z) * positive)) (n : nat) : seq (option Z) * positive :=
@@ -52,7 +52,7 @@ Definition labels_fit (t : task) (m : nat) := match t with
   | Ranking pairs => all (fun p => (p.1 < m)%N && (p.2 < m)%N) pairs
   end.
 Definition cost_is_positive (C : fraction) := Z.ltb Z0 (num C).
-(** A side is a function with its bias, or multipliers; one of them may be missing. *)
+(** The primal point, a function with its bias, and the multipliers; one of the two may be missing. *)
 Record sides := Sides { function_side : option (seq Z * positive * fraction); multiplier_side : option dual_point }.
 Definition primal_of (G : geometry) (s : sides) : option primal_point :=
   omap (fun g : seq Z * positive * fraction => Primal (function_in G g.1.1 g.1.2) g.2) (function_side s).
@@ -84,7 +84,7 @@ Definition regression_claim (targets : seq Z) (epsilon : Z) (u : positive) (l : 
   | Squared => in_interval (svr_l2_primal_feas ip x y eps) (svr_l2_primal_obj ip cost) I
   | Hard => in_interval (svr_hard_primal_feas ip x y eps) (svr_hard_primal_obj ip) I
   end.
-(** [inord] makes of a number below m the index that it is. *)
+(** [inord] converts a number below m to an index. *)
 Definition ranking_claim (pairs : seq (nat * nat)) (l : loss) :=
   let phi := fun i : 'I_m.-1.+1 => at_place x i in
   let hi := fun p : 'I_(size pairs) => inord (nth (0, 0)%N pairs p).1 in
@@ -94,7 +94,7 @@ Definition ranking_claim (pairs : seq (nat * nat)) (l : loss) :=
   | Squared => in_interval (rank_l2_primal_feas ip phi hi lo) (rank_l2_primal_obj ip cost) I
   | Hard => in_interval (rank_hard_primal_feas ip phi hi lo) (rank_hard_primal_obj ip) I
   end.
-(** In rows, each with its own cost: [costs.costs_feas] and [costs.costs_obj]. *)
+(** The claim in rows, each with its own cost: [costs.costs_feas] and [costs.costs_obj]. *)
 Definition rows_claim (M : margin_problem) := in_interval (@rows_feas R V ip (at_place x) M) (@rows_obj R V ip M) I.
 Definition claim (t : task) (l : loss) weights :=
   if weights is Some _ then rows_claim (in_rows t m l C weights) else
@@ -151,7 +151,7 @@ Section Uniform.
 Variable t : task.
 Local Notation M := (in_rows t).
 Local Notation n := (size (rows M)).
-(** The problem in rows for any count of them that is the right one. *)
+(** The problem in rows, for a number k that equals their number. *)
 Definition plain_rows k := plain_claim (@vector_at M k) (@sign_at M k) (@target_at M k) l.
 Lemma uniform_cost (i : 'I_n) : @cost_at R M i = if l is Hard then None else Some (frac C).
 Proof. by move: i; rewrite /cost_at /families.in_rows; case: (rows_of t m) => s u /= i; rewrite nth_nseq ltn_ord; case: l. Qed.

@@ -1,8 +1,8 @@
 (** * Gram matrices that are sums of squares
 
     A matrix K is [a_gram] if K_ij = sum_k d_k a_k(i) a_k(j) for some d_k >= 0: then there are points of a space whose inner products are its
-    entries ([gram_points]). Sums of such matrices are, and by Schur their products entry by entry, and powers of these ([gram_add], [gram_mul],
-    [gram_power]); so are the values of a polynomial kernel with nonnegative parameters ([polynomial_gram]). *)
+    entries ([gram_points]). Sums of such matrices are [a_gram], and by Schur so are their products and powers entry by entry ([gram_add], [gram_mul],
+    [gram_power]), and the values of a polynomial kernel with nonnegative parameters ([polynomial_gram]). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From equimargin Require Import inner.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

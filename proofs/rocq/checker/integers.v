@@ -1,8 +1,8 @@
 (** * Lists of integers over a unit
 
-    All that the checker computes is in Coq's binary integers Z: a list of rationals is a list of integers and one unit, a positive integer
-    by which each of them is divided, and a single rational is a [fraction]. What these mean in an ordered field R is below them:
-    [zr] an integer, [frac] a fraction, [over s u i] the rational at place i of a list, [vec d s u] the list as a row of R^d. *)
+    The checker computes in Coq's binary integers Z: a list of rationals is a list of integers and one unit, a positive integer
+    by which each of them is divided, and a single rational is a [fraction]. Their values in an ordered field R are defined below:
+    [zr] of an integer, [frac] of a fraction, [over s u i] the rational at place i of a list, [vec d s u] the list as a row of R^d. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ssrZ.
@@ -25,7 +25,7 @@ Definition half := Fraction (Zpos 1) 2.
 Definition entry (s : seq Z) i := nth Z0 s i.
 Fixpoint total (s : seq Z) : Z := if s is a :: s' then Z.add a (total s') else Z0.
 Fixpoint product (s t : seq Z) : Z := match s, t with a :: s', b :: t' => Z.add (product_of a b) (product s' t') | _, _ => Z0 end.
-(** k s + t; a list that is shorter goes on in zeros. *)
+(** k s + t; the shorter list is padded with zeros. *)
 Fixpoint plus_multiple (k : Z) (s t : seq Z) : seq Z :=
   match s, t with
   | [::], _ => t

@@ -1,13 +1,13 @@
 (** * JSON texts
 
-    [parse] reads the bytes of a file, one after the other, as the JSON value that they are, or as none. It is stricter than JSON in
-    two things that certificates do not need: a string has printable ASCII characters and no escapes, and an exponent at most four digits.
-    There is nothing to prove of it: what it returns is what a file says. *)
+    [parse] returns the JSON value of the bytes of a file, or None. It is stricter than JSON in two features that certificates do not need:
+    a string has only printable ASCII characters and no escapes, and an exponent at most four digits.
+    No theorem is about it: its result defines the content of a file. *)
 From Coq Require Import Init.Byte NArith ZArith.
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
-(** A file is a list of pieces, because Coq reads no long strings. *)
+(** A file is a list of strings, because Coq cannot read long strings. *)
 Inductive text := Text of list byte.
 Definition text_of (l : list byte) := Text l.
 Definition bytes_of (t : text) := let: Text l := t in l.
@@ -19,13 +19,13 @@ Notation "x <- f ; g" := (obind (fun x => g) f) (at level 60, f at next level, r
 Definition require A (b : bool) (v : option A) := if b then v else None.
 
 (** ** Values *)
-(** [Decimal s m e] is m 10^e, and s how the file writes it. *)
+(** [Decimal s m e] is m 10^e, and s its text in the file. *)
 Inductive json := Null | Boolean of bool | Integer of Z | Decimal of seq byte & Z & Z | String of seq byte
   | Array of seq json | Object of seq (seq byte * json).
 
 Definition code (b : byte) := Z.of_N (Byte.to_N b).
 Definition digit (b : byte) : option Z := let n := Z.sub (code b) 48 in require (Z.leb 0 n && Z.leb n 9) (Some n).
-(** The number that the digits at the beginning make behind those before them, their count, and what follows them. *)
+(** The number that m becomes by appending the digits at the beginning of s, their count, and the rest of s. *)
 Fixpoint digits (m : Z) (count : nat) (s : seq byte) : Z * nat * seq byte :=
   match s with
   | b :: s' => if digit b is Some v then digits (Z.add (Z.mul 10 m) v) count.+1 s' else (m, count, s)
@@ -59,9 +59,9 @@ Definition scalar (s : seq byte) : option json :=
   if same s "false" then Some (Boolean false) else number s.
 
 (** ** The reader *)
-(** Arrays and objects that have begun, the innermost first, their parts in reverse; an object may wait for the value of a key. *)
+(** Unfinished arrays and objects, the innermost first, with their parts in reverse; an object may lack the value of its last key. *)
 Inductive frame := InArray of seq json | InObject of seq (seq byte * json) & option (seq byte).
-(** What may come next. [Quoted] and [Plain] hold, in reverse, what there is of a string or another scalar. *)
+(** What may follow. [Quoted] and [Plain] contain, in reverse, the beginning of a string or of another scalar. *)
 Inductive state := Value | ValueOrEnd | Key | KeyOrEnd | Colon | CommaOrEnd | Quoted of seq byte & bool | Plain of seq byte.
 Definition reader := (seq frame * option json * state)%type.
 
@@ -118,7 +118,7 @@ Definition step (b : byte) (r : reader) : option reader :=
 Fixpoint steps (s : seq byte) (r : reader) : option reader := if s is b :: s' then (if step b r is Some r' then steps s' r' else None) else Some r.
 Fixpoint pieces (t : seq text) (r : reader) : option reader :=
   if t is s :: t' then (if steps (bytes_of s) r is Some r' then pieces t' r' else None) else Some r.
-(** A scalar ends where the file does; a space behind the file says so. *)
+(** A space is appended to the file, so that a scalar at its end is finished. *)
 Definition parse (t : seq text) : option json :=
   if pieces t ([::], None, Value) is Some r then (if step x20%byte r is Some ([::], out, CommaOrEnd) then out else None) else None.
 
@@ -126,7 +126,7 @@ Definition parse (t : seq text) : option json :=
 Definition same_key (k : text) (p : seq byte * json) := same p.1 k.
 Definition get (k : text) (v : json) : option json :=
   if v is Object s then (if [seq p.2 | p <- s & same_key k p] is [:: x] then Some x else None) else None.
-(** The values of an object that has these keys, each once, and no other. *)
+(** The values of an object that has exactly these keys, each once. *)
 Fixpoint all_some A (s : seq (option A)) : option (seq A) :=
   if s is x :: s' then (if x is Some a then omap (cons a) (all_some s') else None) else Some [::].
 Definition has_keys (keys : seq text) (v : json) : bool :=

@@ -1,9 +1,9 @@
 (** * The spaces of kernels
 
-    [in_its_space] says a claim in R^d where the kernel is linear, and for another one in every space with points whose inner products are the
-    kernel's values, or the given numbers; and that there are such points, which for given numbers is checked. For an RBF kernel that is not said:
-    its values are by any exponential E of the field, and the claim is of the spaces that have such points, if there are any. [space_sound]: it is true of what is
-    true of all that [geometry_of] describes. *)
+    [in_its_space] states a claim in R^d if the kernel is linear; for any other kernel, in every space with points whose inner products are the
+    kernel's values, or the given numbers, and that such points exist, which is checked for given numbers. For an RBF kernel the existence is not stated:
+    its values are those of any exponential E of the field, and the claim concerns all spaces with such points, if there are any. [space_sound]: a claim holds
+    [in_its_space] if it holds for all points that [geometry_of] describes. *)
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -17,23 +17,23 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Record polynomial := PolynomialKernel { degree : nat; gamma : fraction; coef0 : fraction; constant : fraction }.
 (** exp(-width |x - z|^2) + added. *)
 Record radial := RadialKernel { width : fraction; added : Z }.
-(** Of a given Gram matrix there is the lower triangle. *)
+(** A given Gram matrix is stored as its lower triangle. *)
 Inductive space := Linear of cloud | Polynomial of cloud & polynomial | Radial of cloud & radial | Given of gram.
 Definition count_in (S : space) :=
   match S with Linear X | Polynomial X _ | Radial X _ => size (points X) | Given G => size (entries G) end.
 Fixpoint power_pos (a : positive) (n : nat) : positive := if n is n'.+1 then Pos.mul a (power_pos a n') else xH.
-(** sum + |x - z|^2, or none where that is above the limit: what is left of x and z is not looked at then. *)
+(** sum + |x - z|^2, or None if that is above the limit; the rest of x and z is then not used. *)
 Fixpoint distance_within (limit sum : Z) (x z : seq Z) : option Z :=
   if Z.ltb limit sum then None else match x, z with
   | a :: x', b :: z' => distance_within limit (Z.add sum (square_of (Z.sub a b))) x' z' | _, _ => Some sum end.
-(** The matrix of a symmetric function, of which only the upper triangle is computed. *)
+(** The upper triangle of the matrix of a symmetric function. *)
 Fixpoint triangle A B (f : A -> A -> B) (s : seq A) : seq (seq B) :=
   if s is x :: s' then [seq f x z | z <- s] :: triangle f s' else [::].
 Fixpoint mirrored B (t : seq (seq B)) : seq (seq B) :=
   if t is row :: t' then row :: [seq p.1 :: p.2 | p <- zip (behead row) (mirrored t')] else [::].
 (** A symmetric function at the pairs of points of which at least one is used, and [none] at all other pairs. *)
 Definition if_used B (none : B) (f : seq Z -> seq Z -> B) (x z : bool * seq Z) : B := if x.1 || z.1 then f x.2 z.2 else none.
-(** The matrix of the numbers that are made of the values of such a function. [number] is given all values first, so that it can make a table of them. *)
+(** The matrix of the numbers that [number] makes from the values of such a function. [number] gets all values first, so that it can make a table of them. *)
 Definition symmetric_matrix B none f (number : seq (seq B) -> B -> Z) (X : seq (seq Z)) (mask : seq bool) : seq (seq Z) :=
   let t := triangle (if_used none f) (zip mask X) in let number_in_t := number t in mirrored [seq [seq number_in_t v | v <- row] | row <- t].
 Definition polynomial_base (X : cloud) (p : polynomial) : positive :=
@@ -48,18 +48,18 @@ Definition polynomial_units (X : cloud) (p : polynomial) : seq Z -> seq Z -> Z :
   fun x z => Z.add (Z.mul (power (Z.add (product_of factor (product x z)) summand) (degree p)) (Zpos (den (constant p)))) constant_units.
 Definition polynomial_matrix (X : cloud) (p : polynomial) (mask : seq bool) : gram :=
   Gram (symmetric_matrix Z0 (polynomial_units X p) (fun=> id) (points X) mask) (polynomial_unit X p).
-(** The same values by an expansion, of points with one more feature, which makes the summand. *)
+(** The values by an expansion, of points with one more feature for the summand. *)
 Definition polynomial_expansion (X : cloud) (p : polynomial) : expansion :=
   let factor := polynomial_factor p in let summand := polynomial_summand X p in
   Expansion [seq rcons [seq product_of factor a | a <- x] summand | x <- points X] [seq rcons z (Zpos 1) | z <- points X] (dimension X).+1
     (degree p) (Zpos (den (constant p))) (polynomial_offset X p) (polynomial_unit X p).
 Fixpoint rising (a : Z) (n : nat) : Z := if n is n'.+1 then Z.mul a (rising (Z.succ a) n') else Zpos 1.
-(** How many coefficients an expansion has: the number of products of [degree] factors, each of them a feature or the one that is added to the features. *)
+(** Number of coefficients of an expansion: that of products of [degree] factors, each a feature or the one added to the features. *)
 Definition count_of_coefficients (X : cloud) (p : polynomial) : Z :=
   Z.div (rising (Z.succ (Z.of_nat (dimension X))) (degree p)) (rising (Zpos 1) (degree p)).
-(** Whether an expansion takes less time than the matrix, for two functions by the points that are used. The unit of time is a product of two
-    features. A kernel value takes one for each feature, and 4 in each function. A coefficient of an expansion takes 2 for each point that is used
-    until it is made, and 3 in each value at a point. That longer numbers take longer by a high degree is left out, for both. *)
+(** True if, for two functions of the points used, an expansion takes less time than the matrix. The unit of time is one product of two
+    features. A kernel value takes one unit per feature, and 4 in each function. A coefficient of an expansion takes 2 units per point used
+    to compute, and 3 in each value at a point. That numbers are longer with a high degree is neglected, for both. *)
 Definition is_worth_expanding (X : cloud) (p : polynomial) (mask : seq bool) : bool :=
   let m := Z.of_nat (size (points X)) in let u := Z.of_nat (count id mask) in let pairs := Z.sub (Z.mul u m) (Z.div2 (Z.mul u u)) in
   Z.ltb (Z.mul (count_of_coefficients X p) (Z.add (Z.mul 4 u) (Z.mul 6 m))) (Z.add (Z.mul pairs (Z.of_nat (dimension X))) (Z.mul 8 (Z.mul u m))).
@@ -68,7 +68,7 @@ Definition radial_constant (p : radial) : Z := Z.mul (added p) (Zpos exp_unit).
 (** The kernel's value where |x - z|^2 is d units. *)
 Definition radial_units (X : cloud) (p : radial) : Z -> Z :=
   let v := radial_den X p in let c := radial_constant p in fun d => Z.add (exp_units (Fraction (Z.mul (num (width p)) d) v)) c.
-(** Where q = width |x - z|^2 is above 96, [exp_units] is 0. The sum of squares is therefore cut off as soon as it shows that. *)
+(** If q = width |x - z|^2 is above 96, [exp_units] is 0. The sum of squares is therefore ended once it exceeds this limit. *)
 Definition radial_at (X : cloud) (p : radial) : seq Z -> seq Z -> value :=
   let limit := Z.div (Z.mul EXP_BITS (Zpos (radial_den X p))) (num (width p)) in let f := radial_units X p in let c := radial_constant p in
   fun x z => if distance_within limit Z0 x z is Some d then value_of f d else Computed c.
@@ -77,8 +77,8 @@ Definition radial_enclosure (X : cloud) (p : radial) (mask : seq bool) : enclosu
   Enclosure (points X) (Gram (symmetric_matrix (Computed Z0) (radial_at X p) number (points X) mask) exp_unit) EXP_ERROR.
 Definition given_matrix (G : gram) : gram :=
   let places := iota 0 (size (entries G)) in Gram [seq [seq in_lower (entries G) i j | j <- places] | i <- places] (gram_unit G).
-(** The geometry for functions of these lists of coefficients: no kernel value is computed that all of them multiply by 0, and none at all where the
-    kernel is a polynomial that is worth expanding. *)
+(** The geometry for functions of these lists of coefficients: a kernel value is not computed if all of them multiply it by 0, and none is if the
+    kernel is a polynomial for which an expansion takes less time. *)
 Definition geometry_of (S : space) (ks : seq (seq Z)) : geometry := match S with
   | Linear X => Features X | Polynomial X p => let mask := used (size (points X)) ks in
     if is_worth_expanding X p mask then Expanded (polynomial_expansion X p) else Matrix (polynomial_matrix X p mask)

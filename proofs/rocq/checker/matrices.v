@@ -1,9 +1,9 @@
 (** * Functions by the matrix of a kernel's values
 
-    A linear program of the 1-norm needs of its kernel a symmetric matrix K of values at the points, and no space: K need not be positive
-    semidefinite. The checker knows of a combination sum_j k_j K(x_j, .) of the points what [valued] says: its values up to some noise.
-    [of_its_matrix] says a claim of the matrix that a kernel has, an RBF kernel by every exponential, and [matrix_sound] that it is true of what is true of all that the geometry
-    of the kernel values. *)
+    A linear program of the 1-norm needs only the symmetric matrix K of the kernel's values at the points, and no space: K need not be positive
+    semidefinite. The checker knows the values of a combination sum_j k_j K(x_j, .) of the points up to some noise: [valued].
+    [of_its_matrix] states a claim for the matrix of a kernel, for an RBF kernel with every exponential. [matrix_sound]: it holds if the claim holds for every matrix whose
+    values the geometry of the kernel gives. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -22,7 +22,7 @@ Definition combination_in (G : geometry) (k : seq Z) (u : positive) : function :
 Local Open Scope ring_scope.
 Section Values.
 Variables (R : realFieldType) (m : nat) (K : 'I_m -> 'I_m -> R).
-(** K at two places, and 0 where one of them is none. *)
+(** K at two places, and 0 if one of them is not below m. *)
 Definition between (i j : nat) : R := at_place (fun k : 'I_m => at_place (fun l : 'I_m => K k l : R^o) j : R^o) i.
 Lemma between_in (i j : 'I_m) : between i j = K i j.
 Proof. by rewrite /between !at_place_in. Qed.
@@ -37,7 +37,7 @@ move=> sym; have [l|l] := ltnP i m; last by rewrite [RHS]between_out // /between
 have [k|k] := ltnP j m; last by rewrite between_out // /between at_place_out.
 by rewrite -[i]/(nat_of_ord (Ordinal l)) -[j]/(nat_of_ord (Ordinal k)) !between_in.
 Qed.
-(** What a geometry says of the combinations by the lists ks is right. *)
+(** The values that a geometry gives for the combinations with the lists ks are right. *)
 Definition valued (ks : seq (seq Z)) (G : geometry) := forall k u, k \in ks -> size k = m -> let f := combination_in G k u in
   forall i, `|\sum_(j < m) over k u j * between j i - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f)).
 End Values.

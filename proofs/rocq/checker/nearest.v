@@ -1,7 +1,7 @@
 (** * Numbers with a point are read as the nearest double
 
-    [nearest_double_near]: the number that is read for m 10^e is q 2^p, and within 2^p / 2 of m 10^e. [nearest_double_has_bits]: q has the 53
-    bits of a double, or fewer where 2^p is the least power there is. *)
+    [nearest_double_near]: m 10^e is read as a number q 2^p within 2^p / 2 of it. [nearest_double_has_bits]: q has the 53
+    bits of a double, or fewer if 2^p is the smallest power of a double. *)
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import integers json numbers.
@@ -14,7 +14,7 @@ Lemma two_to_gt0 p : 0 < two_to p.
 Proof. by apply: Z.pow_pos_nonneg; lia. Qed.
 Lemma ten_to_gt0 p : 0 < ten_to p.
 Proof. by apply: Z.pow_pos_nonneg; lia. Qed.
-(** What is said of 2 q and p is said of q and p + 1. *)
+(** The statement for 2 q and p is that for q and p + 1. *)
 Lemma within_half_doubled N D q p : Z.abs (2 * (2 * q * (D * two_to p) - N * two_to (- p))) <= 2 * (D * two_to p) -> within_half N D q (Z.succ p).
 Proof.
 rewrite /within_half /two_to; have [h|h] := Z_lt_le_dec p 0.
@@ -30,14 +30,14 @@ rewrite /within_half /two_to; have [h|h] := Z_lt_le_dec p 0.
   move: (2 ^ Z.max 0 p) => t; have -> : q * (D * (2 * t)) = 2 * q * (D * t) by ring.
   by have -> : D * (2 * t) = 2 * (D * t) by ring.
 Qed.
-(** q or q + 1: the one whose multiple of [over] is nearer to over q + rest, and the even one of two that are as near. *)
+(** q or q + 1: the one whose product with [over] is nearer to over q + rest, and the even one if both are equally near. *)
 Definition rounded (q rest over : Z) : Z := if match Z.compare (2 * rest) over with Lt => false | Eq => Z.odd q | Gt => true end then Z.succ q else q.
 Lemma rounded_near q rest over : 0 <= rest < over -> Z.abs (2 * (rounded q rest over * over - (over * q + rest))) <= over.
 Proof.
 move=> h; rewrite /rounded; have eq : q * over = over * q by ring. have next : Z.succ q * over = over * q + over by ring.
 by case: Z.compare_spec => c; [case: Z.odd| |]; rewrite ?eq ?next; move: h c; clear; move: (over * q) => t; lia.
 Qed.
-(** The last step of [nearest_double]: the quotient is rounded, and halved where that makes it longer than a double's. *)
+(** The last step of [nearest_double]: the quotient is rounded, and halved if it then has more bits than a double. *)
 Local Notation finished b r over k :=
   (let up := match Z.compare (2 * r) over with Lt => false | Eq => Z.odd b | Gt => true end in
    let q' := if up then Z.succ b else b in
@@ -104,7 +104,7 @@ rewrite /a /two_to -[Z.max 0 BITS]/53 -[Z.max 0 (BITS - 1)]/52; move: over0 atle
   apply: Z.mul_le_mono_nonneg_r; first lia.
   by move: D2; rewrite Z.pow_succ_r // Z.pow_1_r; lia.
 Qed.
-(** It has the 53 bits of a double, or fewer where its power of two is the least there is. *)
+(** q has the 53 bits of a double, or fewer if 2^p is the smallest power of a double. *)
 Theorem nearest_double_has_bits m e q p : 0 < m -> nearest_double m e = Some (q, p) ->
   0 <= q < two_to BITS /\ (p = LEAST_POWER \/ two_to (BITS - 1) <= q).
 Proof.

@@ -1,7 +1,7 @@
 (** * The numbers of a certificate
 
-    A number with a point or an exponent is the rational that the nearest double is, ties to even; without, it is that integer; a string
-    p or p/q of integers, in decimals or in hexadecimals behind 0x, is that rational. [common] puts a list of them over one unit. *)
+    A number with a point or an exponent denotes the value of the nearest double, ties to even; one without denotes an integer; a string
+    p or p/q of integers, in decimals or in hexadecimals after 0x, denotes that rational. [common] converts a list of them to integers over one unit. *)
 From Coq Require Import Init.Byte NArith ZArith.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import integers json.
@@ -23,9 +23,9 @@ Fixpoint odd_part (m : positive) (p : Z) : positive * Z := if m is xO n then odd
 Definition reduced (m p : Z) : rational := match m with
   | Z0 => integer 0 | Zpos n => let: (n', p') := odd_part n p in Rational (Zpos n') p' 1
   | Zneg n => let: (n', p') := odd_part n p in Rational (Zneg n') p' 1 end.
-(** The double nearest to m 10^e for m > 0, as an integer and a power of two: the quotient of m 10^e and 2^p has 53 bits, or fewer where
-    p is the least there is, and is rounded to an integer; one that is rounded to 2^53 is halved. It is computed once, with 53 or 54 bits, and halved where it has 54. None where it is
-    infinite. *)
+(** The double nearest to m 10^e for m > 0, as an integer and a power of two: the quotient of m 10^e and 2^p has 53 bits, or fewer if
+    p is the smallest exponent, and is rounded to an integer; if that is 2^53, it is halved. The quotient is computed once, with 53 or 54 bits, and halved if it has 54. None if the double
+    is infinite. *)
 Definition nearest_double (m e : Z) : option (Z * Z) :=
   let N := (m * ten_to e)%BZ in let D := ten_to (- e) in
   let least := Z.max LEAST_POWER (Z.log2 N - Z.log2 D - BITS)%BZ in
@@ -45,16 +45,16 @@ Definition decimal (m e : Z) : option rational := match m with
 (** ** Strings *)
 Definition hexadecimal_digit (b : byte) : option Z := let n := code b in
   if digit b is Some v then Some v else require (Z.leb 97 n && Z.leb n 102) (Some (n - 87)%BZ).
-(** The digits at the beginning, the last one first, before those that are given, and what follows them. *)
+(** The digits at the beginning of s, the last one first, put before the digits ds, and the rest of s. *)
 Fixpoint hexadecimal_digits (ds : seq Z) (s : seq byte) : seq Z * seq byte :=
   match s with
   | b :: s' => if hexadecimal_digit b is Some v then hexadecimal_digits (v :: ds) s' else (ds, s)
   | [::] => (ds, [::])
   end.
-(** The digits in a base, the last one first, as digits in its square. *)
+(** The digits in a base, the last one first, converted to digits in the square of the base. *)
 Fixpoint squared_base (base : Z) (ds : seq Z) : seq Z :=
   match ds with a :: b :: ds' => (a + base * b)%BZ :: squared_base base ds' | _ => ds end.
-(** Their number, where there are at most 2^rounds digits: halving their count takes less time than one digit after the other. *)
+(** The number with these digits, if there are at most 2^rounds of them: halving their count takes less time than adding digit by digit. *)
 Fixpoint in_base (rounds : nat) (base : Z) (ds : seq Z) : Z :=
   match rounds, ds with
   | _, [:: a] => a
@@ -64,7 +64,7 @@ Fixpoint in_base (rounds : nat) (base : Z) (ds : seq Z) : Z :=
 Definition MOST_ROUNDS := 32.
 Definition hexadecimal (s : seq byte) : Z * nat * seq byte :=
   let: (ds, rest) := hexadecimal_digits [::] s in (in_base MOST_ROUNDS 16 ds, size ds, rest).
-(** An integer that is not negative, and what follows it. *)
+(** The nonnegative integer at the beginning of s, and the rest of s. *)
 Definition natural (s : seq byte) : option (Z * seq byte) :=
   let: (m, count, rest) := if s is x30%byte :: x78%byte :: s' then hexadecimal s' else digits 0 0 s in
   require (0 < count) (Some (m, rest)).
@@ -86,7 +86,7 @@ Definition fraction_of (v : rational) : fraction := Fraction (mantissa v * two_t
 Definition least_power (s : seq rational) : Z := foldr (fun v p => Z.min (power v) p) 0%BZ s.
 Definition common_divisor (s : seq rational) : positive :=
   foldr (fun v q => if divisor v is xH then q else Z.to_pos (Z.lcm (Zpos q) (Zpos (divisor v)))) xH s.
-(** The integers that the numbers are over the power of two and the multiple of all divisors. *)
+(** The numerator of a number over the common power of two and the common multiple of all divisors. *)
 Definition over_common (p : Z) (q : positive) (v : rational) : Z :=
   let m := (mantissa v * two_to (power v - p))%BZ in if q is xH then m else (m * (Zpos q / Zpos (divisor v)))%BZ.
 Definition common_unit (p : Z) (q : positive) : positive := Pos.mul q (Z.to_pos (two_to (- p))).

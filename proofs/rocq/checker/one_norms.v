@@ -1,11 +1,11 @@
 (** * The checker of the linear programs of the 1-norm
 
-    Rows as in [rows], and columns, each a point or a row: an unknown x_j >= 0 for every column, whose function is that of the column. Rows
-    r ask for sum_j M_rj x_j + s_r b >= 1 up to their loss, where M_rj is the kernel [coupling] of the two, and what is minimised is the sum of
-    the x_j and C times that of the losses. The matrix K of the kernel is symmetric, and nothing else is asked of it.
+    Rows as in [rows], and columns, each a point or a row: there is a variable x_j >= 0 for every column, the coefficient of its function. Row
+    r is sum_j M_rj x_j + s_r b >= 1 up to its loss, where M_rj is the kernel [coupling] of row and column, and the objective is the sum of
+    the x_j plus C times the sum of the losses. The matrix K of the kernel must be symmetric, and need not be semidefinite.
 
-    [one_norm_claim] says what it is that the optimum of such a problem lies in an interval, by the programs of [one_norm], and
-    [one_norm_as_printed] that these are the printed ones of points in a space. [one_norm_sound]: what [one_norm_check] accepts holds. *)
+    [one_norm_claim] states that the optimum of such a problem, a program of [one_norm], lies in an interval; [one_norm_as_printed], that these are
+    the published programs of points in a space. [one_norm_sound]: the claims that [one_norm_check] accepts are true. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -14,8 +14,8 @@ From equimargin.checker Require Import integers spaces kernels rows families mat
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 
-(** Labels -1 and 1, and a free bias or none, with a column for every row; pairs of points, the preferred one first, with a column for
-    every pair; and with one for every point. *)
+(** Labels -1 and 1, and true if there is a free bias, with a column for every row; pairs of points, the preferred one first, with a column for
+    every pair; or such pairs with a column for every point. *)
 Inductive one_norm_form := OfClasses of seq Z & bool | OfPairs of seq (nat * nat) | OfPairsByPoints of seq (nat * nat).
 Record one_norm_problem := OneNormProblem { form_of : one_norm_form; kernel_of : space; loss_cost : fraction }.
 
@@ -24,11 +24,11 @@ Definition task_of_form (f : one_norm_form) : task := match f with
   | OfClasses y bias => Classification y bias | OfPairs s | OfPairsByPoints s => Ranking s end.
 Definition columns_of (f : one_norm_form) (m : nat) : seq row := match f with
   | OfPairsByPoints _ => [seq Row i m Z0 Z0 | i <- iota 0 m] | _ => (rows_of (task_of_form f) m).1 end.
-(** At least what the constraint of a column asks to be at most 1, over the unit of values: a row has two values, and the noise of both. *)
+(** An upper bound of the entry of B'u that a column's constraint bounds by 1, over the unit of values: a row has two values, and the noise of both. *)
 Definition price (f : one_norm_form) (g : function) (a : row) : Z := match f with
   | OfPairsByPoints _ => Z.add (entry (values g) (plus a)) (noise g)
   | _ => Z.add (Z.sub (entry (values g) (plus a)) (entry (values g) (minus a))) (Z.add (noise g) (noise g)) end.
-(** Numbers of the columns, none negative, and the bias. *)
+(** The variables of the columns, all nonnegative, and the bias. *)
 Record one_norm_point := OneNormPoint { unknowns : dual_point; bias_of_point : fraction }.
 
 Section Computed.
@@ -40,7 +40,7 @@ Definition sum_of (k : dual_point) := Fraction (total (multipliers k)) (multipli
 Definition is_natural_at (s : seq row) (k : dual_point) := (size (multipliers k) == size s) && multipliers_are_natural k.
 Definition are_below_the_cost (D : dual_point) := all (fun k => fleb (Fraction k (multiplier_unit D)) (loss_cost P)) (multipliers D).
 Definition prices_are_at_most_one (g : function) := all (fun a => Z.leb (price (form_of P) g a) (Zpos (value_unit g))) columns.
-(** The functions of the rows and of the columns, each times its number, are given over every unit of the numbers. *)
+(** The functions of the dual and of the primal point, sums of rows or columns times numbers, are given as functions of the unit of these numbers. *)
 Definition one_norm_lower_check (of_rows : positive -> function) (l : end_point) (given : option dual_point) :=
   if given is Some D then
     [&& is_natural_at (rows program_rows) D, are_below_the_cost D, multipliers_are_balanced program_rows D
@@ -313,7 +313,7 @@ move: l u el eu => l u el eu low up; apply: (program_sound symmetric (known [:: 
 by rewrite !inE eqxx orbT.
 Qed.
 
-(** ** The printed programs, of points in a space *)
+(** ** The published programs, of points in a space *)
 Section Printed.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V) (m : nat) (x : 'I_m -> V) (C : fraction) (I : interval).
 Local Notation K := (fun i j => ip (x i) (x j)).

@@ -3,7 +3,7 @@
     The integers of Coq are lists of bits, and Coq's own product Z.mul x y adds y once for every bit of x that is 1. [product_of] takes three
     bits of x at a time, with a table of y, 3 y, 5 y and 7 y, and sums take two bits at a time. For numbers of 64 bits it takes half of the time
     of Z.mul, and for 1,000 bits 0.4 of it. [square_of] takes half of the time of [product_of] for short numbers, and 0.85 of it for long ones.
-    [product_ofE] and [square_ofE] say that both equal Coq's own product. *)
+    [product_ofE] and [square_ofE]: both equal Coq's own product. *)
 From Coq Require Import ZArith Lia.
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -31,7 +31,7 @@ Fixpoint by_table (y y3 y5 y7 x : positive) : positive := let by_table := by_tab
   | p~1~1~1 => sum_of_pos y7 (by_table p)~0~0~0 end.
 (** The table takes less time than it saves only where both numbers have more bits than this. *)
 Definition WORTH_A_TABLE := 16%nat.
-(** Whether x has more than n bits. *)
+(** True if x has more than n bits. *)
 Fixpoint is_longer (n : nat) (x : positive) : bool := match n, x with
   | 0%nat, _ => true | S n', p~0 | S n', p~1 => is_longer n' p | S _, 1 => false end.
 Definition product_of_pos (x y : positive) : positive :=

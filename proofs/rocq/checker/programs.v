@@ -1,9 +1,9 @@
 (** * The checker of any convex program in standard form
 
-    [program_check] decides whether the claimed interval of a program follows from its points, and [program_holds] says what such a claim is:
-    its lower end is below the objective at every feasible point, or no point is feasible; its upper end is not below the objective at some
-    feasible point, or there is no lower bound; and between two finite ends the minimum exists where they are equal or there are no cones.
-    With cones it need not exist. [program_sound]: what the check accepts holds. *)
+    [program_check] decides if the claimed interval of a program follows from its points, and [program_holds] states such a claim:
+    the lower end is at most the objective at every feasible point, or no point is feasible; the upper end is at least the objective at some
+    feasible point, or the objective is unbounded below; and if both ends are finite, the minimum exists if they are equal or there are no cones.
+    With cones it need not exist. [program_sound]: the claims that the check accepts are true. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -15,7 +15,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 (** Numbers over their unit, and rows of them. *)
 Record numbers := Numbers { steps : seq Z; step_unit : positive }.
 Record table := Table { table_rows : seq (seq Z); table_unit : positive }.
-(** P is the lower triangle of a symmetric matrix; of K, the first numbers are not negative, and a cone has one more than its length here. *)
+(** P is the lower triangle of a symmetric matrix; the first entries of a vector in K are nonnegative, and a cone has one entry more than its length here. *)
 Record program := Program { quadratic : table; linear : numbers; constant : fraction; equations : table; equals : numbers;
   inequalities : table; limits : numbers; nonnegative : nat; cones : seq nat }.
 Inductive program_primal := Feasible of numbers | Endless of numbers & numbers.
@@ -26,10 +26,10 @@ Section Computed.
 Variable P : program.
 Definition unknowns := size (table_rows (quadratic P)).
 Definition times (M : seq (seq Z)) (x : seq Z) := [seq product r x | r <- M].
-(** P x: the lower triangle times x, and what is above the diagonal. *)
+(** P x: the lower triangle times x, plus the part above the diagonal. *)
 Definition times_quadratic (x : seq Z) := let t := table_rows (quadratic P) in
   plus_multiple (Zpos 1) (times t x) (combined x [seq take (size r).-1 r | r <- t]).
-(** A diagonal one without negative entries is a sum of squares by its form. *)
+(** A diagonal matrix without negative entries is a sum of squares. *)
 Definition is_diagonal (t : seq (seq Z)) := all (fun r => Z.leb Z0 (last Z0 r) && is_zero (take (size r).-1 r)) t.
 Definition rows_have (n : nat) (M : seq (seq Z)) := all (fun r => size r <= n) M.
 Definition triangle_fits (t : seq (seq Z)) := all (fun p => size p.1 == p.2) (zip t (iota 1 (size t))).

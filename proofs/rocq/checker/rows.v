@@ -1,10 +1,10 @@
 (** * The checker of one margin problem in rows
 
-    Points phi_0 .. phi_(m-1) of a space, and rows (i, j, s, t): each asks for <w, phi_i - phi_j> + s b >= t up to its loss, and phi_m is 0.
-    Every row has a cost of its loss, which is hinge or squared, or none: then it must be met.
+    Points phi_0 .. phi_(m-1) of a space, phi_m = 0, and rows (i, j, s, t): each is <w, phi_i - phi_j> + s b >= t up to its loss.
+    Every row has a cost of its loss, which is hinge or squared, or no cost, and must then be satisfied.
 
-    [margin_sound]   what [lower_check] and [upper_check] accept is an interval that holds the optimum, which exists where its upper end is
-                     finite; where its lower end is infinite no point is feasible. *)
+    [margin_sound]   an interval that [lower_check] and [upper_check] accept contains the optimum, which exists if the upper end is
+                     finite; if the lower end is infinite, no point is feasible. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -14,7 +14,7 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 
 Record row := Row { plus : nat; minus : nat; sign : Z; target : Z }.
-(** Targets are over their unit, and costs over theirs; a row without a cost must be met. *)
+(** Targets and costs have a unit each; a row without a cost must be satisfied. *)
 Record margin_problem := MarginProblem { rows : seq row; target_unit : positive;
   row_costs : seq (option Z); cost_unit : positive; is_squared : bool }.
 Record primal_point := Primal { function_of : function; bias : fraction }.
@@ -30,13 +30,13 @@ Fixpoint add_at (i : nat) (k : Z) (s : seq Z) : seq Z :=
   | 0, a :: s' => Z.add k a :: s'
   | i'.+1, a :: s' => a :: add_at i' k s'
   end.
-(** The coefficient of every point in the sum of the rows, each times its multiplier. *)
+(** The coefficient of every point in the sum of the rows times their multipliers. *)
 Fixpoint pull (m : nat) (al : seq Z) (s : seq row) : seq Z :=
   match al, s with
   | k :: al', r :: s' => if Z.eqb k Z0 then pull m al' s' else add_at (plus r) k (add_at (minus r) (Z.opp k) (pull m al' s'))
   | _, _ => nseq m Z0
   end.
-(** The same where multipliers are given, and no coefficients where none are. *)
+(** These coefficients if multipliers are given, and otherwise none. *)
 Definition pulled_by (m : nat) (s : seq row) (given : option dual_point) : seq Z := if given is Some D then pull m (multipliers D) s else [::].
 
 Section Primal.
@@ -59,7 +59,7 @@ Definition primal_value := fadd (fmul half (length2 f)) lost.
 Definition rows_without_cost_are_met := all (fun p => if p.1 is Some _ then true else Z.leb p.2 Z0) (zip (row_costs P) excesses).
 End Primal.
 
-(** Of the sum of the rows, each times its multiplier, an upper bound of the length is known. *)
+(** An upper bound is known for the squared norm of the sum of the rows times their multipliers. *)
 Section Dual.
 Variables (P : margin_problem) (D : dual_point) (size2 : fraction) (exact : bool).
 Definition multipliers_are_natural := all (Z.leb Z0) (multipliers D).
@@ -69,7 +69,7 @@ Definition is_within_cost (p : option Z * Z) := if p.1 is Some c then
 Definition multipliers_are_within_costs := all is_within_cost (zip (row_costs P) (multipliers D)).
 Definition multipliers_are_balanced := Z.eqb (product (map sign (rows P)) (multipliers D)) Z0.
 
-(** Costs, of which equal ones may stand together, and the sum of the squared multipliers of each. *)
+(** Pairs of a cost, which may be shared by several rows, and the sum of their squared multipliers. *)
 Fixpoint paid (cs : seq (option Z)) (al : seq Z) : seq (Z * Z) :=
   match cs, al with
   | Some c :: cs', k :: al' => if Z.eqb k Z0 then paid cs' al' else
@@ -80,14 +80,14 @@ Fixpoint paid (cs : seq (option Z)) (al : seq Z) : seq (Z * Z) :=
   | None :: cs', _ :: al' => paid cs' al'
   | _, _ => [::]
   end.
-(** 1 / (4 c) over a unit: as it is, or rounded up to a multiple of 2^-1024, because many of them may have no short common unit. *)
+(** 1 / (4 c) over a unit: exact, or rounded up to a multiple of 2^-1024, because the common unit of many such numbers may be long. *)
 Definition INVERSE_COST_BITS : Z := 1024.
 Definition inverse_unit (s : seq (Z * Z)) : positive :=
   if exact then Z.to_pos (foldr (fun p l => Z.lcm (Z.mul 4 p.1) l) (Zpos 1) s) else Z.to_pos (Z.pow 2 INVERSE_COST_BITS).
 Definition inverse (u : positive) (c : Z) : Z :=
   Z.opp (Z.div (Z.opp (Z.mul (Zpos (cost_unit P)) (Zpos u))) (Z.mul 4 c)).
 Definition is_inverse (u : positive) (c v : Z) := Z.ltb Z0 c && Z.leb (Z.mul (Zpos (cost_unit P)) (Zpos u)) (Z.mul (Z.mul 4 c) v).
-(** At least the sum of al^2 / (4 c) over the rows with a cost; none where an inverse is none. *)
+(** An upper bound of the sum of al^2 / (4 c) over the rows with a cost; None if an inverse is None. *)
 Definition ridge : option fraction :=
   if ~~ is_squared P then Some (Fraction Z0 1) else
   let s := paid (row_costs P) (multipliers D) in let u := inverse_unit s in
@@ -108,7 +108,7 @@ End Dual.
 
 Definition rows_fit (P : margin_problem) :=
   (size (row_costs P) == size (rows P)) && all (fun c => if c is Some k then Z.leb Z0 k else true) (row_costs P).
-(** What is proved by a dual point, or by none; likewise by a primal point. *)
+(** Check of the lower end by a dual point, or without one; of the upper end by a primal point, or without one. *)
 Definition lower_check (P : margin_problem) (length_of : positive -> fraction) (exact : bool) (l : end_point) (given : option dual_point) :=
   if given is Some D then
     dual_fits P D && lower_end_is_proved P D (length_of (multiplier_unit D)) exact l
@@ -131,7 +131,7 @@ Definition at_most (u : end_point) := match u with
   | Finite q => exists2 v, minimum feas obj v & v <= frac q
   | MinusInfinite => False end.
 Definition in_interval (I : interval) := at_least (lower I) /\ at_most (upper I).
-(** Between two finite ends there is the minimum, which exists. *)
+(** Between two finite ends: the minimum exists, and lies between them. *)
 Theorem in_interval_minimum lo hi : in_interval (Interval (Finite lo) (Finite hi)) <->
   exists2 v, minimum feas obj v & frac lo <= v <= frac hi.
 Proof.
@@ -336,7 +336,7 @@ by split; [exact: al_ge0|exact: al_within].
 Qed.
 End Lower.
 
-(** The coefficients of the points are those of the sum of the rows. *)
+(** The coefficients of the points are those in the sum of the rows. *)
 Variable m : nat.
 Hypothesis outside : forall i, (m <= i)%N -> phi i = 0.
 Lemma size_add_at i k s : size (add_at i k s) = size s.

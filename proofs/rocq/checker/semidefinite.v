@@ -1,13 +1,13 @@
 (** * Integer matrices that are proved positive semidefinite
 
-    A symmetric matrix is given by the rows of its lower triangle. It is proved to be [a_gram], a sum of squares, in one of two ways:
+    A symmetric matrix is given by the rows of its lower triangle. It is proved to be [a_gram], a sum of squares, by one of two methods:
 
-    [has_a_dominant_remainder]   less L L' for some L, it is diagonally dominant. The L is computed in whole multiples of 2^-64, and nothing
-                                 that is proved depends on how
-    [has_no_negative_pivot]      elimination without fractions meets no negative pivot, and only zeros beside one that is 0. That its
+    [has_a_dominant_remainder]   for some L, the matrix minus L L' is diagonally dominant. L is computed in integer multiples of 2^-64; the proof does
+                                 not depend on how
+    [has_no_negative_pivot]      fraction-free elimination has no negative pivot, and only zeros in the row of a pivot of 0. That its
                                  divisions leave no remainder is checked, not proved
 
-    The first takes integers of one length, but some room, which a singular matrix has not; the second is exact. *)
+    In the first method integers do not grow, but eigenvalues must be clearly above 0, which excludes singular matrices; the second is exact. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -17,7 +17,7 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 
 (** ** What is computed *)
-(** The entry i, j of the symmetric matrix of a lower triangle, and of that of an upper one, whose rows begin on the diagonal. *)
+(** The entry i, j of the symmetric matrix of a lower triangle, and of an upper triangle, whose rows begin on the diagonal. *)
 Definition in_lower (t : seq (seq Z)) i j := entry (nth [::] t (maxn i j)) (minn i j).
 Definition in_upper (t : seq (seq Z)) i j := entry (nth [::] t (minn i j)) (maxn i j - minn i j).
 
@@ -29,14 +29,14 @@ Fixpoint eliminated_row (x : Z) (beside row : seq Z) : option (seq Z) := match b
       if Z.eqb rest Z0 then omap (cons q) (eliminated_row x beside' row') else None
   | [::], [::] => Some [::]
   | _, _ => None end.
-(** The rows below a pivot and what is beside it, the pivot eliminated; none where a division by the last pivot leaves a remainder. *)
+(** The rows below a pivot after its elimination, from the entries beside it; None if a division by the last pivot leaves a remainder. *)
 Fixpoint eliminated (beside : seq Z) (below : seq (seq Z)) : option (seq (seq Z)) := match beside, below with
   | x :: beside', row :: below' =>
       if eliminated_row x (x :: beside') row is Some row' then omap (cons row') (eliminated beside' below') else None
   | [::], [::] => Some [::]
   | _, _ => None end.
 End Pivots.
-(** Of the upper triangle of n rows. *)
+(** The method applied to an upper triangle of n rows. *)
 Fixpoint has_no_negative_pivot (n : nat) (last : positive) (t : seq (seq Z)) : bool := match n, t with
   | 0, _ => true
   | n'.+1, (Zpos pivot :: beside) :: below =>
@@ -53,14 +53,14 @@ Definition relative (largest v : Z) := Z.div (Z.mul v (Z.pow 2 (Z.mul 2 FACTOR_B
 Fixpoint factor_row (largest : Z) (row : seq Z) (L : seq (seq Z)) (r : seq Z) : seq Z := match row, L with
   | v :: row', (d :: l) :: L' => factor_row largest row' L' (Z.div (Z.sub (relative largest v) (product r l)) d :: r)
   | _, _ => r end.
-(** It ends where nothing is left under a root: then there is no room for it, and going on would give ever longer numbers. *)
+(** The factorisation ends if a number under a root is not positive: the method then fails, and further numbers would only get longer. *)
 Fixpoint factor (largest spare : Z) (t L : seq (seq Z)) : seq (seq Z) := match t with
   | row :: t' => let r := factor_row largest row L [::] in
       let square := Z.sub (Z.sub (relative largest (last Z0 row)) spare) (product r r) in
       if Z.leb square 0 then L else factor largest spare t' (rcons L (Z.sqrt square :: r))
   | [::] => L end.
 Definition largest_on_diagonal (t : seq (seq Z)) : Z := foldr (fun row => Z.max (last Z0 row)) (Zpos 1) t.
-(** It leaves out 2 n units of 2^-FACTOR_BITS of the largest entry, for its rounding. *)
+(** The diagonal is reduced by 2 n units of 2^-FACTOR_BITS of the largest entry, to cover rounding. *)
 Definition proposed_factor (largest : Z) (t : seq (seq Z)) : seq (seq Z) :=
   let spare := Z.mul (Z.of_nat (size t + size t)) (Z.pow 2 FACTOR_BITS) in [seq rev r | r <- factor largest spare t [::]].
 (** The lower triangle of s K - k L L'. *)
@@ -74,7 +74,7 @@ Definition has_a_dominant_remainder (t : seq (seq Z)) : bool :=
   Z.leb 0 k && is_dominant (size t) (remainder (Z.pow 2 (Z.mul 2 FACTOR_BITS)) k t (proposed_factor k t)).
 Definition is_semidefinite (t : seq (seq Z)) : bool :=
   if has_a_dominant_remainder t then true else has_no_negative_pivot (size t) 1 (upper_triangle t).
-(** A matrix that is 0 in all rows and columns that are 0 on the diagonal, by the part that is left without them. *)
+(** A matrix in which rows and columns with a 0 on the diagonal are 0 is checked without these rows and columns. *)
 Definition is_zero := all (Z.eqb Z0).
 Definition is_semidefinite_in_part (t : seq (seq Z)) : bool :=
   let used := [seq ~~ Z.eqb (last Z0 r) Z0 | r <- t] in let unused := map negb used in
@@ -93,10 +93,10 @@ Proof.
 move=> h; elim: s => [|k s IH]; first by apply: gram_ext (gram_constant m (lexx 0)) => i j; rewrite big_nil.
 by apply: gram_ext (gram_add (h k) IH) => i j; rewrite big_cons.
 Qed.
-(** A row and a column of zeros before the others. *)
+(** The matrix with a row and a column of zeros put before the others. *)
 Definition bordered n (K : 'I_n -> 'I_n -> R) (i j : 'I_n.+1) : R :=
   if (unlift ord0 i, unlift ord0 j) is (Some k, Some l) then K k l else 0.
-(** A matrix with rows and columns of zeros between its own. *)
+(** A matrix with rows and columns of zeros inserted is a sum of squares, too. *)
 Lemma gram_spread n k (place : 'I_n -> option 'I_k) (K : 'I_k -> 'I_k -> R) : a_gram K ->
   a_gram (fun i j => if (place i, place j) is (Some a, Some b) then K a b else 0).
 Proof.

@@ -1,8 +1,8 @@
 (** * SHA-256
 
-    [sha256] is the digest of FIPS 180-4 of some bytes, as the 64 digits in which it is written. A word of 32 bits is eight hexadecimal digits,
+    [sha256] is the FIPS 180-4 digest of bytes, as 64 hexadecimal digits. A word of 32 bits is eight hexadecimal digits,
     the most significant one first, and functions of digits are tables: so Coq computes it without integers.
-    There is nothing to prove of it: the last lines compute the examples of the standard. *)
+    No theorem is about it: the last lines compute the examples of the standard. *)
 From Coq Require Import Init.Byte NArith ZArith.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import json.
@@ -24,12 +24,12 @@ Definition table A (f : digit -> A) (a : digit) : A := match a with
 Definition table2 A (f : digit -> digit -> A) (a b : digit) : A := table (fun a => table (f a) b) a.
 Definition xor_digits := Eval vm_compute in table2 (fun a b => last_digit (N.lxor (value a) (value b))).
 Definition and_digits := Eval vm_compute in table2 (fun a b => last_digit (N.land (value a) (value b))).
-(** The sum of two digits, and whether 1 is carried to it and from it. *)
+(** The sum of two digits, and true if 1 is carried. *)
 Inductive sum := Sum of digit & bool.
 Definition sum_of (n : N) : sum := Sum (last_digit n) (15 <? n)%BN.
 Definition add_digits := Eval vm_compute in table2 (fun a b (carried : bool) =>
   if carried then sum_of (value a + value b + 1)%BN else sum_of (value a + value b)%BN).
-(** The last digit of the two, the bits of which are shifted to the right. *)
+(** The last of two digits after a shift of both to the right by n bits. *)
 Definition shifted n := table2 (fun a b => last_digit (N.shiftr (16 * value a + value b) n)).
 Definition shifted1 := Eval vm_compute in shifted 1.
 Definition shifted2 := Eval vm_compute in shifted 2.
@@ -49,7 +49,7 @@ Definition add (v w : word) : word := match v, w with Word a b c d e f g h, Word
   let: Sum h n := add_digits h h' false in let: Sum g n := add_digits g g' n in let: Sum f n := add_digits f f' n in
   let: Sum e n := add_digits e e' n in let: Sum d n := add_digits d d' n in let: Sum c n := add_digits c c' n in
   let: Sum b n := add_digits b b' n in let: Sum a n := add_digits a a' n in Word a b c d e f g h end.
-(** Shifted to the right by 4 q + r bits, where those that fall out come in again at the left ([rotr]), or 0 does ([shr]). *)
+(** A shift to the right by 4 q + r bits; the bits shifted out enter at the left ([rotr]), or zeros do ([shr]). *)
 Definition by_digits (again : bool) (w : word) : word :=
   match w with Word a b c d e f g h => Word (if again then h else D0) a b c d e f g end.
 Definition by_bits (again : bool) (r : nat) (w : word) : word :=
@@ -91,7 +91,7 @@ Definition CONSTANTS := Eval vm_compute in map word_of [::
 Definition round (s : state) (k w : word) : state := let: State a b c d e f g h := s in
   let t := add (add (add h (Sigma1 e)) (Ch e f g)) (add k w) in
   State (add t (add (Sigma0 a) (Maj a b c))) a b c (add d t) e f g.
-(** The next sixteen words of the schedule lose their first one, and end with a new one. *)
+(** The sixteen words of the schedule without the first, and with a new word at the end. *)
 Definition next_words (W : seq word) : seq word :=
   if W is [:: w0; w1; w2; w3; w4; w5; w6; w7; w8; w9; w10; w11; w12; w13; w14; w15]
   then [:: w1; w2; w3; w4; w5; w6; w7; w8; w9; w10; w11; w12; w13; w14; w15; add (add (sigma1 w14) w9) (add (sigma0 w1) w0)] else W.
@@ -113,20 +113,20 @@ Definition byte_digits (b : byte) : digit * digit :=
 Definition word_of_bytes (b0 b1 b2 b3 : byte) : word :=
   let: (a, b) := byte_digits b0 in let: (c, d) := byte_digits b1 in let: (e, f) := byte_digits b2 in let: (g, h) := byte_digits b3 in
   Word a b c d e f g h.
-(** The state behind whole blocks. [W] holds, the last one first, the words of the block that has begun, and [missing] how many it lacks. *)
+(** The state after all complete blocks. [W] contains the words of the present block, the last one first, and [missing] is the number that it lacks. *)
 Fixpoint hashed (s : state) (missing : nat) (W : seq word) (message : seq byte) : state :=
   if message is b0 :: b1 :: b2 :: b3 :: rest then
     let W := word_of_bytes b0 b1 b2 b3 :: W in
     if missing is missing'.+2 then hashed s missing'.+1 W rest else hashed (compressed s (rev W)) 16 [::] rest
   else s.
-(** What stands behind a message of n bytes: 1, as many 0 as fill a block up to its last 64 bits, and in them the count of bits. *)
+(** The padding after a message of n bytes: a bit 1, zeros up to the last 64 bits of a block, and in these the number of bits of the message. *)
 Definition padding (n : Z) : seq byte :=
   let byte_of k := odflt x00 (Byte.of_N (Z.to_N (8 * n / 2 ^ k mod 256)))%BZ in
   x80 :: nseq (Z.to_nat ((119 - n mod 64) mod 64)%BZ) x00 ++ map byte_of [:: 56; 48; 40; 32; 24; 16; 8; 0]%BZ.
 Definition DIGIT_BYTES := [:: x30; x31; x32; x33; x34; x35; x36; x37; x38; x39; x61; x62; x63; x64; x65; x66]%byte.
 Definition digit_byte (a : digit) : byte := nth x00 DIGIT_BYTES (N.to_nat (value a)).
 Definition word_bytes (w : word) : seq byte := let: Word a b c d e f g h := w in map digit_byte [:: a; b; c; d; e; f; g; h].
-(** The digest of a message that is given with its last byte first. *)
+(** The digest of a message whose bytes are given in reverse order. *)
 Definition sha256_of_reversed (message : seq byte) : seq byte :=
   let: State a b c d e f g h := hashed INITIAL 16 [::] (catrev message (padding (foldl (fun n _ => Z.succ n) Z0 message))) in
   flatten (map word_bytes [:: a; b; c; d; e; f; g; h]).

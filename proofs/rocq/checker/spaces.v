@@ -1,9 +1,9 @@
 (** * Functions in the space of a kernel
 
-    A [geometry] is what the checker computes with: points of R^d, whose functions are vectors of it, or a matrix of the points' inner
-    products, perhaps wrong by some units, whose functions are combinations of the points. Where the inner products are powers, the values of
-    such a function may be computed by an expansion in the features. The points phi_0 .. phi_(m-1) are of a space. The checker knows of a
-    function w what [fits] says: its values <w, phi_i> up to some noise, and an upper bound of its length. *)
+    A [geometry] is the representation of points in computations: points of R^d, with vectors of R^d as functions; or a matrix of the points' inner
+    products, perhaps with an error of some units, with combinations of the points as functions. If the inner products are powers, the values of
+    such a combination may be computed by an expansion in the features. The points phi_0 .. phi_(m-1) belong to a space. The checker knows a
+    function w only as [fits] states: its values <w, phi_i> up to some noise, and an upper bound of its squared norm. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring ssrZ.
@@ -17,13 +17,13 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Record cloud := Cloud { points : seq (seq Z); unit : positive; dimension : nat }.
 (** Inner products over one unit. *)
 Record gram := Gram { entries : seq (seq Z); gram_unit : positive }.
-(** Inner products that are wrong by some units at most; points of one name are equal. *)
+(** Inner products with an error of at most [wrong] units; points of the same name are equal. *)
 Record enclosure := Enclosure { names : seq (seq Z); matrix : gram; wrong : Z }.
 (** Inner products a <x_i, z_j>^n + b of lists x_i on the left and z_j on the right, all of one size; n is the exponent, a the scale and b the offset, and
     all is over one unit. *)
 Record expansion := Expansion { lefts : seq (seq Z); rights : seq (seq Z); size_of_lists : nat; exponent : nat; scale : Z; offset : Z; expansion_unit : positive }.
 Inductive geometry := Features of cloud | Matrix of gram | Enclosed of enclosure | Expanded of expansion.
-(** The values, and the noise of each, are over the unit of values. *)
+(** The values and their noise are integers over the unit of values. *)
 Record function := Function { values : seq Z; value_unit : positive; noise : Z; length2 : fraction }.
 
 Definition point (X : cloud) i := nth [::] (points X) i.
@@ -35,7 +35,7 @@ Definition of_features (X : cloud) (w : seq Z) (u : positive) : function :=
 Definition of_coefficients (G : gram) (k : seq Z) (u : positive) : function :=
   let v := [seq product k row | row <- entries G] in
   Function v (Pos.mul u (gram_unit G)) Z0 (Fraction (product k v) (Pos.mul u (Pos.mul u (gram_unit G)))).
-(** The coefficients, those of one name added up at the first of them that is not 0. *)
+(** The coefficients, those of points of the same name added up at the first nonzero one. *)
 Fixpoint same_name (x y : seq Z) : bool :=
   match x, y with [::], [::] => true | a :: x', b :: y' => if Z.eqb a b then same_name x' y' else false | _, _ => false end.
 Fixpoint of_name (x : seq Z) (X : seq (seq Z)) (k : seq Z) : seq Z :=
@@ -48,7 +48,7 @@ Fixpoint together (X : seq (seq Z)) (k : seq Z) (n : nat) : seq Z :=
       else Z.add a (total (of_name x X' k')) :: together X' (but_name x X' k') n'
   | _, _, _ => k
   end.
-(** The function of coefficients, its values and its length with what the inner products are wrong by. *)
+(** The function of coefficients; its noise and its squared norm include the error of the inner products. *)
 Definition of_enclosed (E : enclosure) (k : seq Z) (u : positive) : function :=
   let G := matrix E in let k' := together (names E) k (size k) in let size1 := total [seq Z.abs a | a <- k'] in
   let f := of_coefficients G k' u in
@@ -61,7 +61,7 @@ Definition expanded_value (E : expansion) (k : seq Z) : seq Z -> Z :=
 Definition of_expansion (E : expansion) (k : seq Z) (u : positive) : function :=
   let f := expanded_value E k in let v := [seq f z | z <- rights E] in
   Function v (Pos.mul u (expansion_unit E)) Z0 (Fraction (product k v) (Pos.mul u (Pos.mul u (expansion_unit E)))).
-(** Its length needs its values only where a coefficient is not 0. *)
+(** The squared norm needs the values only at points with nonzero coefficients. *)
 Definition length_of_expansion (E : expansion) (k : seq Z) (u : positive) : fraction :=
   let f := expanded_value E k in
   Fraction (product k [seq if Z.eqb p.1 Z0 then Z0 else f p.2 | p <- zip k (rights E)]) (Pos.mul u (Pos.mul u (expansion_unit E))).
@@ -71,7 +71,7 @@ Fixpoint combined (k : seq Z) (s : seq (seq Z)) : seq Z :=
   | a :: k', x :: s' => if Z.eqb a Z0 then combined k' s' else plus_multiple a x (combined k' s')
   | _, _ => [::]
   end.
-(** An upper bound of the length of sum_i k_i phi_i, the coefficients k over a unit. *)
+(** An upper bound of the squared norm of sum_i k_i phi_i, with coefficients k over a unit. *)
 Definition length_of_features (X : cloud) (k : seq Z) (u : positive) : fraction :=
   let v := combined k (points X) in Fraction (product v v) (Pos.mul (Pos.mul u (unit X)) (Pos.mul u (unit X))).
 
@@ -83,9 +83,9 @@ Definition length_in (G : geometry) (k : seq Z) (u : positive) :=
   | Features X => length_of_features X k u | Matrix G => length2 (of_coefficients G k u) | Enclosed E => length2 (of_enclosed E k u)
   | Expanded E => length_of_expansion E k u end.
 
-(** For each point, whether its coefficient is not 0, or the other list says true of it. *)
+(** For each point, true if its coefficient is not 0 or its entry of s is true. *)
 Fixpoint either (k : seq Z) (s : seq bool) : seq bool := match k, s with a :: k', b :: s' => (~~ Z.eqb a Z0 || b) :: either k' s' | _, _ => s end.
-(** For each of m points, whether its coefficient is not 0 in at least one of the lists. *)
+(** For each of m points, true if its coefficient is not 0 in at least one of the lists. *)
 Definition used (m : nat) (ks : seq (seq Z)) : seq bool := foldr either (nseq m false) ks.
 
 (** ** What it means *)
@@ -103,7 +103,7 @@ Qed.
 Local Open Scope ring_scope.
 Section Meaning.
 Variables (R : realFieldType) (V : lmodType R) (ip : semi_inner V).
-(** Points are counted by natural numbers; those beyond the last one are 0. *)
+(** Points by natural numbers as indices; a point of an index not below m is 0. *)
 Definition at_place m (phi : 'I_m -> V) (i : nat) : V := if insub i is Some k then phi k else 0.
 Lemma at_place_in m (phi : 'I_m -> V) (i : 'I_m) : at_place phi i = phi i.
 Proof. by rewrite /at_place valK. Qed.
@@ -111,7 +111,7 @@ Lemma at_place_out m (phi : 'I_m -> V) i : (m <= i)%N -> at_place phi i = 0.
 Proof. by move=> h; rewrite /at_place insubF // ltnNge h. Qed.
 Definition fits (phi : nat -> V) (f : function) (w : V) :=
   (forall i, `|ip w (phi i) - over (values f) (value_unit f) i| <= frac (Fraction (noise f) (value_unit f))) /\ ip w w <= frac (length2 f).
-(** What a geometry says of points is right, for the functions of the lists ks. *)
+(** The functions that a geometry gives for the lists ks are right. *)
 Definition described (ks : seq (seq Z)) (G : geometry) m (x : 'I_m -> V) :=
   (forall k u, k \in ks -> size k = coefficients_of G -> exists w, fits (at_place x) (function_in G k u) w) /\
   (forall k u, k \in ks -> size k = m -> let v := \sum_(i < m) over k u i *: at_place x i in ip v v <= frac (length_in G k u)).
@@ -148,7 +148,7 @@ End Coefficients.
 
 Section Expanded.
 Variable E : expansion.
-(** The matrix that an expansion stands for. *)
+(** The matrix of inner products that an expansion represents. *)
 Definition matrix_of : gram :=
   Gram [seq [seq Z.add (product_of (scale E) (power (product x z) (exponent E))) (offset E) | x <- lefts E] | z <- rights E] (expansion_unit E).
 Hypothesis sizes : all (fun x => size x == size_of_lists E) (lefts E) && all (fun z => size z == size_of_lists E) (rights E).

@@ -1,7 +1,7 @@
 (** * Programs as certificates state them
 
     [read_program] is the program that the problem of a certificate of format 2 states; [read_primal] and [read_dual] are points, multipliers
-    and rays of it. What they have to look like is in certificate.md. There is nothing to prove of it: what is returned is what a file says. *)
+    and rays of it. certificate.md describes their form. No theorem is about these functions: their results define the content of a file. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import integers json numbers semidefinite programs.
@@ -20,11 +20,11 @@ Definition is_index (k : Z) (n : nat) := Z.leb 0 k && Z.ltb k (Z.of_nat n).
 Definition read_triple (height width : nat) (v : json) : option (triple rational) :=
   if v is Array [:: Integer i; Integer j; x] then
     r <- rational_of x; require (is_index i height && is_index j width) (Some (i, j, r)) else None.
-(** By rows and then by columns, none twice. *)
+(** Entries sorted by row and then by column, none twice. *)
 Definition read_triples (height width : nat) (v : json) : option (seq (triple rational)) :=
   s <- array (read_triple height width) v; let t := sort (@in_order _) s in
   require (~~ has (fun p => same_place p.1 p.2) (zip t (behead t))) (Some t).
-(** A row of which some numbers are given, in the order of their columns, and all others are 0; it ends with the last one that is given. *)
+(** A row from pairs of column and number, in the order of the columns; all other numbers are 0, and the row ends with the last given one. *)
 Fixpoint row_of (width : nat) (at_column : Z) (given : seq (triple Z)) : seq Z := match width, given with
   | width'.+1, t :: given' =>
       if Z.eqb t.1.2 at_column then t.2 :: row_of width' (Z.succ at_column) given' else Z0 :: row_of width' (Z.succ at_column) given
@@ -45,10 +45,10 @@ Definition read_triangle (n : nat) (v : json) : option table :=
 
 (** ** The program *)
 Definition PROGRAM_KEYS : seq text := [:: "P"; "q"; "c"; "A"; "b"; "G"; "h"; "cones"].
-(** The largest number of entries of all matrices, as if every 0 were kept: at most half a gigabyte. *)
+(** The largest number of entries of all matrices together, zeros included: at most half a gigabyte. *)
 Definition MOST_ENTRIES : Z := 10000000.
 Definition are_few (n height : nat) := Z.leb (Z.mul (Z.of_nat n) (Z.of_nat (n + height))) MOST_ENTRIES.
-(** A cone is stated by its number of rows, which is one more than [second_order] is told. *)
+(** A certificate gives the number of rows of a cone, which is one more than the argument of [second_order]. *)
 Definition read_cone (rows : nat) (v : json) : option nat :=
   if v is Integer k then (if Z.ltb 0 k && Z.leb k (Z.of_nat rows) then Some (Z.to_nat (Z.pred k)) else None) else None.
 Definition read_program (given : json) : option program :=
@@ -61,7 +61,7 @@ Definition read_program (given : json) : option program :=
    K <- obind (array (read_cone rows)) (get "cones" given);
    let in_cones := sumn [seq k.+1 | k <- K] in
    require (in_cones <= rows) (Some (Program P q (fraction_of c) A b G h (rows - in_cones) K))).
-(** How it is established that P is positive semidefinite. *)
+(** The argument that P is positive semidefinite, as named in a certificate. *)
 Definition semidefiniteness (P : program) : text :=
   let t := table_rows (quadratic P) in
   if all is_zero t then "not needed" else if is_diagonal t then "by form" else "by factorisation".

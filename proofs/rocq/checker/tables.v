@@ -1,17 +1,17 @@
 (** * Tables of values
 
-    Points whose features are small integers, as counts or the grey levels of a picture, have far fewer distances than pairs. A value of a function at a
-    short number is looked up in a table, which computes it once; at any other number it is computed where it is needed. [number_byE] and
-    [number_of_value]: both are the values of the function. *)
+    Points whose features are small integers, such as counts or grey levels of a picture, have far fewer distances than pairs. The value of a function at a
+    short number is computed once and looked up in a table; at any other number it is computed whenever needed. [number_byE] and
+    [number_of_value]: both give the values of the function. *)
 From Coq Require Import ZArith FMapPositive.
 From mathcomp Require Import all_ssreflect.
 From equimargin.checker Require Import products.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 (** ** What is computed *)
-(** Bits of the longest number that counts as short: distances of measured features have more, and nearly all of them are different. *)
+(** Bits of the longest number that counts as short: distances of measured features have more bits, and are nearly all different. *)
 Definition MOST_BITS := 24%nat.
-(** A value that is computed, or the short number at which it is to be looked up. *)
+(** A computed value, or the short number at which the value is looked up. *)
 Inductive value := Computed of Z | LookedUp of positive.
 Definition kept := PositiveMap.t Z.
 Section Tables.
@@ -37,7 +37,7 @@ rewrite /kept_values; have : is_right (PositiveMap.empty Z) by move=> k v; rewri
 elim: s (PositiveMap.empty Z) => [|row s IH] t right //=; apply: IH.
 by elim: row t right => [|v row IH] t right //=; apply: IH; exact: with_value_right.
 Qed.
-(** The number that a value stands for, without a table. *)
+(** The number that a value denotes, without a table. *)
 Definition number_of (v : value) : Z := match v with Computed b => b | LookedUp k => f (Zpos k) end.
 Lemma number_of_value a : number_of (value_of a) = f a.
 Proof. by case: a => //= k; case: is_longer. Qed.

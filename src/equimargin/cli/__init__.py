@@ -25,7 +25,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line.
 
-    Ctrl-C during start-up, and output that cannot be written, end it without a
+    Ctrl-C during start-up and output that cannot be written end the program without a
     traceback.
     """
     # Set first, so that SIGTERM works during the imports.
@@ -55,14 +55,14 @@ def main() -> None:
 
 
 def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
-    """Interrupt this process as Ctrl-C does, even if Ctrl-C is ignored, as in the background."""
+    """Interrupt this process as Ctrl-C does, even in the background, where it is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status of failed output, with a message unless its reader is gone."""
+    """Return the exit status of failed output; print a message unless its reader is gone."""
     if isinstance(error, BrokenPipeError):
         return UNREAD
     return _ended(error_sentence(error), UNWRITTEN)

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 SECONDS_UNTIL_SENT_AGAIN = 0.05
-"""Seconds after which a lost interrupt is sent again.
+"""Seconds until an interrupt that a callback ignored is sent again.
 
-The callback that lost it has ended by then, and the delay is not noticeable.
+That callback has ended by then, and the delay is not noticeable.
 """
 
 OBJECTS_BETWEEN_COLLECTIONS = 10_000
@@ -81,7 +81,7 @@ def root(  # prose-ok: param-section
 def _enter(command: Callable[..., None], **how: Any) -> None:
     """Register a command under its own name.
 
-    Every paragraph of its help becomes one line, which the help wraps itself.
+    Every paragraph of its docstring becomes one line, which typer wraps.
     """
     paragraphs = [
         " ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")
@@ -109,7 +109,7 @@ FIRST: Sequence[Callable[..., None]] = (
 FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up)
 """Commands that the help lists under "More"."""
 FORMER: Sequence[Callable[..., None]] = (refute, suggest)
-"""Forms of `same` under their former names."""
+"""Former names of `same A B --counterexample` and of `same FAMILY`."""
 app.callback()(root)
 for command in FIRST:
     _enter(command)

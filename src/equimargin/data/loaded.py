@@ -58,10 +58,10 @@ class Origin:
         Highest label if the lowest is the best; y holds worst - label, or the positions
         of the labels if it is infinite.
     numbered : bool, default False
-        True if 0: numbers the rows of a svmlight file with a precomputed kernel; it is
-        no feature.
+        True if the index 0 of a svmlight file numbers the rows of a precomputed kernel,
+        and is no feature.
     question : str, default ""
-        Other meanings of the target if its task was guessed; empty without doubt.
+        Other meanings of the target if its task was guessed; empty if there are none.
     """
 
     header: bool | None = None
@@ -137,7 +137,7 @@ class Data:
 
     @property
     def header_note(self) -> str:
-        """Sentence on how the first row of a text was read; empty without doubt."""
+        """Sentence on how the first row of a text was read; empty if it is unambiguous."""
         if self.header is False:
             return "first row read as data (--header reads it as column names)"
         if self.header and any(map(is_finite, self.columns or ())):
@@ -151,8 +151,8 @@ class Data:
         Raises
         ------
         DataError
-            If the rows of a query differ in weight; costs belong to pairs, and pairs
-            have no weights.
+            If the rows of a query differ in weight: a ranking weighs whole queries, not
+            rows.
         """
         if self.weight is None:
             return None
@@ -270,8 +270,8 @@ class Data:
         Parameters
         ----------
         by : Data, optional
-            Data of the same features, dense or CSR as these are, with the means,
-            deviations and largest values to use; by default these.
+            Data with the same features, dense or CSR like this object, whose means,
+            deviations and largest values are used; by default this object.
 
         Returns
         -------
@@ -290,8 +290,8 @@ class Data:
     def sampled(self, n: int, seed: int) -> Data:
         """Take a random subset of the rows, in file order.
 
-        With the same seed, the rows for a larger n include those for a smaller n,
-        except for the class rule.
+        With the same seed, the rows for a larger n include those for a smaller n, apart
+        from a row that was added so that both classes occur.
 
         Parameters
         ----------

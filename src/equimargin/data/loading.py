@@ -76,8 +76,8 @@ def load(
     like : Data, optional
         Data that the rows extend: task, features and classes are those of `like`.
         Columns of a table may come in another order, the last features of a svmlight
-        file may be absent, and one of two classes; options about tables are ignored for
-        other formats. Missing entries are filled with the means of `like`.
+        file may be absent, as may one of the two classes; options about tables are
+        ignored for other formats. Missing entries are filled with the means of `like`.
     preferences : str, path-like or data frame, optional
         Pairs of rows that replace the target: a path or a frame with the columns
         preferred,other[,query][,weight]. They refer to rows by the data's column `id`,
@@ -199,8 +199,8 @@ def _request(
         known = (like.origin.best or "highest") if like is not None else how["best"]
         if how["best"] != known:
             raise DataError(
-                f"best is {how['best']!r}, and the {known} label is the best of the data "
-                f"that are joined; leave best out"
+                f"best is {how['best']!r}, and the {known} label is the best in the data that "
+                f"these rows extend; leave best out"
             )
     if task == "unsupervised" and how.get("target"):
         raise DataError("unsupervised rows have no target; leave target or the task out")
@@ -254,7 +254,7 @@ def _words(given: Any) -> tuple[str, ...]:
 def _check_options(where: str, request: Request, what: str, known: tuple[str, ...] = ()) -> None:
     """Refuse options about the columns of a table for other formats.
 
-    Further rows may come in another format than the first.
+    With `like` they are ignored: its rows may have come in another format.
     """
     given = [name for name in request.about_tables if name not in known]
     if given and request.like is None:
@@ -362,7 +362,7 @@ def _inferred_task(where: str, table: Table) -> str:
 
 
 def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
-    """Return the data with the question or the notice that their target raises."""
+    """Return the data with a question or notice on an ambiguous target."""
     levels, lowest = (
         f"{name}={value!r}" if in_python else f"--{name} {value}"
         for name, value in (("task", "ordinal"), ("best", "lowest"))

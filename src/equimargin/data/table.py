@@ -22,8 +22,7 @@ Missing = Literal["drop", "mean"]
 class ReadOptions(TypedDict, total=False):
     """Options on the columns of a table, in `load` and on the command line.
 
-    A frame may have names that are no text, such as 2; they denote the column displayed
-    so.
+    Column names of a frame need not be text: 2 denotes the column displayed as 2.
 
     Parameters
     ----------
@@ -41,8 +40,8 @@ class ReadOptions(TypedDict, total=False):
     missing : Missing or None
         Treatment of missing entries; None refuses them.
     na : str, float, sequence of str or float or None
-        Words for a missing entry, in any case, in addition to an empty one; None for
-        the usual ones.
+        Words for a missing entry, ignoring case, in addition to an empty one; None for
+        the default ones.
     categorical : Categorical or None
         Treatment of columns of words; None refuses them.
     best : Best or None
@@ -90,7 +89,7 @@ class Request:
 
     @property
     def about_tables(self) -> list[str]:
-        """Names of the given options that apply to tables only."""
+        """Names of the options of `ReadOptions` that differ from their defaults."""
         return [
             name
             for name in ReadOptions.__annotations__

@@ -15,7 +15,7 @@ TASKS: Final = ("classification", "regression", "ranking", "ordinal", "unsupervi
 """Names of the tasks; "unsupervised" data have no target."""
 
 MAX_LEVELS: Final = 20
-"""Maximum number of whole numbers in a target that may be classes or levels."""
+"""Maximum number of distinct whole numbers that may be classes or levels."""
 
 EXACT_INTEGERS: Final = 2.0**53
 """Bound from which float64 does not distinguish all whole numbers."""
@@ -42,7 +42,7 @@ def exact_labels(labels: Iterable[str | float], y: NDArray[np.float64]) -> NDArr
     ------
     ValueError
         If two different labels are equal in float64 and not all labels are whole numbers in digits;
-        the message is a predicate of the target.
+        the message lacks its subject, the target.
     """
     if not (np.abs(y) >= EXACT_INTEGERS).any():
         return y
@@ -81,7 +81,7 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
     Raises
     ------
     ValueError
-        If all rows have one value, which is a class or a constant; the message is a predicate of
+        If all rows have one value, which is a class or a constant; the message lacks its subject,
         the target.
     """
     if has_queries:
@@ -96,7 +96,7 @@ def infer_task(y: NDArray[Any], has_queries: bool) -> str:
 
 
 def open_question(y: NDArray[Any], levels: str) -> str:
-    """Return the question whether a few whole numbers are classes; empty without doubt.
+    """Return the question whether a few whole numbers are classes; empty for other targets.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def _unweighted(instance: Any) -> Any:
 
 
 def _has_distinct_points(instance: Any) -> bool:
-    """True if no two rows of the features are equal."""
+    """Return True if no two rows of the features are equal."""
     X = instance.get("X") if isinstance(instance, Mapping) else getattr(instance, "X", None)
     if X is None:
         raise ValueError(

@@ -114,8 +114,8 @@ class MarginClassifierPathCV(PathCV, Classifier):
     Parameters
     ----------
     penalty : {"l2", "l1"}, default "l2"
-        "l2" is that of `MarginClassifier`, 1/2 |f|^2. "l1" is the sum of the x_i >= 0
-        in f = sum_i x_i y_i k(x_i, .), with which few points have a coefficient; it
+        "l2" is that of `MarginClassifier`, 1/2 |f|^2. "l1" is the sum of the a_i >= 0
+        in f = sum_i a_i y_i k(x_i, .), with which few points have a coefficient; it
         penalises the points' coefficients, not w as scikit-learn's `LinearSVC` does.
     kernel, degree, gamma, coef0
         See `MarginClassifier`; "scale" is computed from all points.
@@ -193,14 +193,14 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Raises
         ------
         ValueError
-            If there are not exactly two classes, folds cannot be made, or there is no C
-            to choose.
+            If there are not exactly two classes, folds cannot be made, a path is too
+            short, or the metric is undefined.
 
         Warns
         -----
         ConvergenceWarning
             If the last fit stops early, as in `MarginClassifier.fit`; or if the path of
-            a fold ends early at the chosen C, so that a larger C may be better.
+            a fold ends early, so that a larger C may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(y)
@@ -266,7 +266,7 @@ class MarginRegressorPathCV(PathCV, Regressor):
         Raises
         ------
         ValueError
-            If folds cannot be made, or there is no C to choose.
+            If folds cannot be made, a path is too short, or the metric is undefined.
 
         Warns
         -----
@@ -331,7 +331,7 @@ class MarginRankerPathCV(PathCV, Ranker):
         Raises
         ------
         ValueError
-            If folds cannot be made, or there is no C to choose.
+            If folds cannot be made, a path is too short, or the metric is undefined.
 
         Warns
         -----

@@ -321,10 +321,10 @@ class MarginRanker(PairRanker):
 class OneNormRanker(PairRanker):
     """One-norm ranking, a linear program with few nonzero coefficients.
 
-        min over x >= 0    1'x + C sum over pairs of weight_ij (1 - f(x_i) + f(x_j))_+,
+        min over a >= 0    1'a + C sum over pairs of weight_ij (1 - f(x_i) + f(x_j))_+,
                            y_i > y_j in one query
 
-    f = sum_i x_i k(x_i, .), or f = sum over pairs x_ij (k(x_i, .) - k(x_j, .)).
+    f = sum_i a_i k(x_i, .), or f = sum over pairs a_ij (k(x_i, .) - k(x_j, .)).
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ class OneNormRanker(PairRanker):
     per_query : {"sum", "mean"}, default "sum"
         See `MarginRanker`.
     over : {"points", "pairs"}, default "points"
-        Index set of x: "points" is the ranking vector machine.
+        Index set of a: "points" is the ranking vector machine.
 
     Attributes
     ----------

@@ -127,7 +127,7 @@ def group_means(values: Array, f: Array) -> Array:
 
 
 def groups(f: Array) -> Index:
-    """Number the groups of equal f, from 0.
+    """Return the group of each entry of f: equal ones are in one, numbered from 0.
 
     Parameters
     ----------

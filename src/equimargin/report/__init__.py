@@ -1,1 +1,1 @@
-"""View model of a comparison, and its outputs: terminal page, wide table, HTML, records."""
+"""View model of a comparison, and its outputs: terminal report, wide table, HTML, records."""

@@ -15,7 +15,7 @@ from equimargin.report.cell import Cell
 from equimargin.report.words import MARKS, NO_BREAK
 from equimargin.solvers import Status
 
-COLUMNS = ("formulation", "source", "solver", "claim", "width", "agreement", "compile s", "solve s")
+COLUMNS = ("formulation", "source", "solver", "value", "width", "agreement", "compile s", "solve s")
 """Columns of the table of all answers."""
 WORDS = ("family", "verdict", "fastest", "formulation", "source", "solver", "agreement")
 """Text columns of any table; all others have figures."""
@@ -34,7 +34,7 @@ class AnswerView:
     seconds: str
     """Solve time in seconds, in few digits; empty if nothing was solved."""
     figure: str
-    """Relative error as one power of ten; empty if the answer agrees or shows none."""
+    """Relative error in one digit; empty if the answer agrees or the error is not finite."""
     cells: tuple[Cell, ...]
     """Cells of the columns COLUMNS."""
 
@@ -112,7 +112,7 @@ class AnswerView:
 
 
 def _label(family: str, formulation: str | None) -> str:
-    """Return the name of a formulation within a family; a control is marked."""
+    """Return the name of a formulation within a family; a negative control is marked."""
     if formulation is None:
         return ""
     return formulation.removeprefix(f"{family}.") + (

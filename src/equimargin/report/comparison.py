@@ -36,7 +36,7 @@ from equimargin.report.words import PAGE_COLUMNS
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Result of `compare`: families with their verdicts. Printing it shows the page."""
+    """Result of `compare`: families with their verdicts. Printing it shows the report."""
 
     families: tuple[FamilyVerdict, ...]
     """Verdicts, one per family."""
@@ -75,7 +75,7 @@ class Comparison:
 
     @cached_property
     def view(self) -> ComparisonView:
-        """View model for the page, the wide table and the HTML page."""
+        """View model of the terminal report, the wide table and the HTML page."""
         return comparison_view(
             self.families, self.planned, self.left_out, self.seconds, self.interrupted
         )
@@ -119,7 +119,8 @@ class Comparison:
         """Write a certificate FAMILY.json for every family from the best points of its answers.
 
         The second problem of a family gets FAMILY-2.json. The certificate of a
-        user-defined family concerns its definition as a program, and needs no answer.
+        user-defined or ordinal family concerns its first formulation as a program, and
+        does not depend on the answers.
 
         Parameters
         ----------
@@ -179,7 +180,7 @@ class Comparison:
         return "\n".join(self.page(PAGE_COLUMNS))
 
     def page(self, width: int = PAGE_COLUMNS, ascii: bool = False) -> list[str]:
-        """Return the lines of the page: a block per family, then skips and the legend of marks.
+        """Return the lines of the report: a block per family, then skips and a legend of marks.
 
         Parameters
         ----------
@@ -195,7 +196,7 @@ class Comparison:
 
 
 def _certificate(problem: AnyProblem, family: FamilyVerdict) -> dict[str, Any]:
-    """Return the certificate of a canonical problem, or of a definition as a program.
+    """Return the certificate of a problem, or of its first formulation as a program.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Terminal page of a comparison: family blocks, skips and marks; and wide tables."""
+"""Terminal report of a comparison: family blocks, skips and marks; and wide tables."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def name_columns(families: Iterable[FamilyVerdict]) -> int:
     Parameters
     ----------
     families : iterable of FamilyVerdict
-        Families of the page.
+        Families of the report.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def _head(family: FamilyView, style: Style) -> list[str]:
 
 def _formulations(rows: Mapping[str, Mapping[str, AnswerView]], style: Style) -> list[str]:
     """Return a row per formulation with a column per backend, or with a list of backends."""
-    # The table becomes lists if its columns exceed the width of the page.
+    # The table becomes lists if its columns exceed the width of the report.
     backends = list(
         dict.fromkeys(
             name for row in rows.values() for name, answer in row.items() if answer.was_run

@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.path import AnyPath, OneNormPath, RegularizationPath
 
 ACROSS = 500
-"""Number of lambdas on a curve; a curve with many more breakpoints has as many columns."""
+"""Number of lambdas on a curve; one with many more breakpoints is reduced to columns."""
 LINES = 120
 """Maximum number of curves; of more training points, an even selection over the labels."""
 
@@ -112,14 +112,14 @@ def between_breakpoints(path: AnyPath) -> str:
     """
     still = isinstance(path, OneNormPath)
     return (
-        "f stays as it is between two breakpoints."
+        "f is constant between two breakpoints."
         if still
-        else "Between two breakpoints lambda f is a straight line of lambda."
+        else "Between two breakpoints lambda f is linear in lambda."
     )
 
 
 def roundings_of_gaps(path: AnyPath) -> str:
-    """Return a note on whether the gaps include the rounding errors of their computation.
+    """Return a note: gaps include their rounding errors, or are computed in float64.
 
     Parameters
     ----------

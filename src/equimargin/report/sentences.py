@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
+from equimargin.proofs.referee.judgement import Shortage
 from equimargin.report.answers import AnswerView
 from equimargin.report.records import solved
 from equimargin.report.words import NO_BREAK
@@ -67,14 +67,14 @@ def optimum(family: FamilyVerdict) -> str:
     if np.isfinite(lower) and np.isfinite(upper):
         return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
     return (
-        f"optimum at most {upper:.10g}; not bounded from below"
+        f"optimum at most {upper:.10g}, with no lower bound proven"
         if np.isfinite(upper)
-        else "nothing proven of the optimum"
+        else "nothing proven about the optimum"
     )
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:
-    """Return a sentence on labels and multipliers common to all optima; empty without any.
+    """Return a sentence on labels and multipliers that all optima share; empty if none.
 
     Parameters
     ----------
@@ -134,15 +134,15 @@ def troubles(family: FamilyVerdict, answers: Sequence[AnswerView]) -> Iterator[s
     }
     for name, difference in differences.items():
         if difference:
-            where = f"{name} is not equal to the last digit"
+            where = f"{name} is not exactly equivalent"
             yield (
-                f"{where}: its exact optimum differs from the definition's by {difference:.1e}, "
-                f"which rounding of its numbers explains"
+                f"{where}: its exact optimum differs from that of the first formulation by "
+                f"{difference:.1e}, which rounding of its coefficients explains"
             )
 
 
 def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
-    """Yield a sentence on refuted controls, and one on controls that were not refuted.
+    """Yield a sentence on refuted negative controls, and one on those not refuted.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ def controls(answers: Iterable[AnswerView]) -> Iterator[str]:
     ]
     if refuted:
         yield (
-            f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as it "
-            f"must be: {', '.join(refuted)}."
+            f"Wrong on purpose, and {'disagrees' if len(refuted) == 1 else 'disagree'} as "
+            f"expected: {', '.join(refuted)}."
         )
     if alike:
         has = "has" if len(alike) == 1 else "have"
@@ -205,17 +205,17 @@ def advice(family: FamilyVerdict, answers: Sequence[AnswerView]) -> str:
             "wrong."
         )
         if all(point is not None and point.own is not None for point in points):
-            other = "The difference is proven, so that other backends (--solver) would show it too."
+            other = "The error is proven, so that other backends (--solver) would show it, too."
         return f"Errors relative to the optimum: {figures}. {other}"
     if family.verdict is Verdict.DISAGREE:
         return "This is an error of the project: please report it with the data."
     if any(answer.judgement.unequal for answer in counted):
         return ""
-    if "one witness" in family.reason:
+    if Shortage.ONE_SOURCE in family.shortages:
         return "Add a backend or a solver with different code."
-    if "not positive semidefinite" in family.reason:
+    if Shortage.NOT_CONVEX in family.shortages:
         return "Use another kernel."
-    if re.search("was asked for|were asked for|was skipped", family.reason):
+    if Shortage.NOT_RUN in family.shortages:
         return "Request more answers: leave out --solver and --formulation, or add to them."
     # A reason that begins with "stopped" names its own remedy.
     runs = [
@@ -244,7 +244,8 @@ def _advice_without_features(
         sentences.append("A looser --agree-tol makes inaccurate answers agree.")
     if out_of_time:
         sentences.append("A longer --time-limit may decide it.")
-    if not sentences and family.count(Agreement.AGREES) and "takes the problem" in family.reason:
+    unmatched = family.count(Agreement.AGREES) and Shortage.NOT_SUPPORTED in family.shortages
+    if not sentences and unmatched:
         sentences.append("Write a second formulation, or a solver, to compare it with.")
     return " ".join(sentences)
 
@@ -298,7 +299,10 @@ def readings(families: Sequence[FamilyVerdict]) -> list[str]:
     for family in families:
         if family.note and family.judgements:
             ids.setdefault(family.note.removeprefix(f"in {family.id} "), []).append(family.id)
-    return [f"Read: in {_listed(list(dict.fromkeys(names)))} {how}." for how, names in ids.items()]
+    return [
+        f"Interpretation: in {_listed(list(dict.fromkeys(names)))} {how}."
+        for how, names in ids.items()
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:

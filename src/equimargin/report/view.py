@@ -98,7 +98,7 @@ class ComparisonView:
 
     @property
     def below_tables(self) -> tuple[str, ...]:
-        """Sentences below wide tables, which list the skips of each family themselves."""
+        """Sentences below the wide tables; skips are listed below each family's table."""
         return (
             *self.readings,
             *([f"left out: {'; '.join(self.left_out)}"] if self.left_out else []),
@@ -182,7 +182,7 @@ def _overview(
     judged: FamilyVerdict, answers: Sequence[AnswerView], standing: Cell
 ) -> Iterator[Cell]:
     """Yield the cells of a family in the table of families."""
-    # Controls are not counted: they must disagree.
+    # Negative controls are not counted: they must disagree.
     digits, count = proven_digits(judged.interval)
     run = [answer for answer in answers if answer.was_run and not answer.run.control]
     right = [answer for answer in run if answer.agreement is Agreement.AGREES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 PAGE_COLUMNS = 80
-"""Columns of the page if the width of the output is unknown."""
+"""Columns of the report if the width of the output is unknown."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Space without a line break."""
 MARKS = {
@@ -23,7 +23,8 @@ MEANINGS = {
     "agrees": "the value is the optimum, and the point is near-optimal after exact repair, both "
     "within --agree-tol",
     "inaccurate": "its error is no larger than its own residual explains",
-    "disagrees": "its error is larger than that: a formulation is wrong, or a solver is",
+    "disagrees": "its error is larger than its own residual explains: a formulation is wrong, "
+    "or a solver is",
     "failed": "it did not solve its own problem, or ran out of time",
     "skipped": "it does not support this problem, or was not requested",
 }
@@ -63,33 +64,37 @@ def _explained(agreement: str) -> str:
 
 EXPLANATION = f"""\
 A family is one problem: a loss, a regularisation, with a bias or without. It
-has one optimum. Its formulations are published equations of it, primal and
-dual, each declared as a convex program and solved by general backends
-(CLARABEL, SCS, OSQP, HIGHS). Specialised solvers (smo, newton, huber) solve
-the family's problem directly: they come first in a block, the fastest first.
+has one optimum. Its formulations are its published forms, primal and dual,
+each declared as a convex program and solved by general backends (CLARABEL,
+SCS, OSQP, HIGHS). Specialised solvers (smo, newton, huber) solve the family's
+problem directly: they come first in its block of lines, the fastest first. An
+answer is what one solver or backend returns for one formulation: an objective
+value and a point (f, a bias and multipliers, any of them absent). A control is
+a formulation that is wrong on purpose or nonequivalent, and must disagree.
 
 optimum     The printed digits are proven: both ends of an interval that
-            contains the optimum of the given numbers round to them. It comes
-            from weak duality, with every rounding error counted; "width" is
-            its relative width.
+            contains the optimum of the given numbers round to them. The
+            interval comes from weak duality, with every rounding error
+            counted; "width" is its relative width.
 AGREE       A formulation and a specialised solver with different code give
             that optimum, and no answer contradicts it. If another rule gives
-            the verdict, the page names it.
-DISAGREE    An answer solved its own problem well, and its value or its point
-            is not the family's: a formulation is wrong, or a solver is.
+            the verdict, the report names it.
+DISAGREE    An answer solved its own problem well, and its value is not the
+            family's optimum, or its point is not optimal for the family: a
+            formulation is wrong, or a solver is.
 UNDECIDED   Too few answers agree. The sentence under the block has the reason
             and a remedy.
 
-Marks, in Unicode and in ASCII. A figure after one is the error of the answer,
-relative to the optimum; the last lines have the reasons of skipped answers.
+Marks, in Unicode and in ASCII. A figure after a mark is the error of the
+answer, relative to the optimum; the last lines say why answers were skipped.
 {chr(10).join(map(_explained, MARKS))}
 
-Sources     A letter is a document, what follows are its equations: T the
-            tutorial of Yu and Kim, P Zapien and others on the path, K Kuo, Lee
-            and Lin, W an encyclopedia, O Herbrich and others on ordinal
-            regression; `equimargin show ID` has the titles.
+Sources     A letter is a document, followed by its equations: T the tutorial
+            of Yu and Kim, P Zapien and others on the path, K Kuo, Lee and Lin,
+            W an encyclopedia, O Herbrich and others on ordinal regression;
+            `equimargin show ID` has the titles.
 
-Times are wall seconds of solving, without compiling kernels and formulations:
+Times are wall seconds of solving, without compiling code and formulations:
 --wide and the records have those times. Once the optimum is proven to --tol, a
 backend is stopped after the larger of 2 s and 20 times the slowest answer that
 had agreed by then. Once a family agrees, its further answers share the rest of

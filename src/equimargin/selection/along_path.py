@@ -20,7 +20,7 @@ from equimargin.solvers.path import AnyPath, OneNormPath
 
 
 class NothingToChoose(ValueError):
-    """The path has no lambda above 0, or its range of lambdas is too short."""
+    """No lambda above 0, a range of lambdas that is too short, or an undefined metric."""
 
 
 class SameEverywhere(NothingToChoose):
@@ -94,13 +94,13 @@ def best(
     metric: str | RankMetric = "auto",
     qid: ArrayLike | None = None,
 ) -> SelectionResult:
-    """Return the lambda whose f is best on validation points.
+    """Return the lambda whose decision function f is best on validation points.
 
     All lambdas from the first breakpoint to the last one above 0 are compared. Between
     breakpoints g = lambda f is linear in lambda, and f is affine in 1 / lambda; f of a
     one-norm problem is constant there. The signs, orders and errors of f at all these
-    lambdas follow from that. Several intervals may share the best score; the geometric
-    mean of the ends of the widest one, in log lambda, is returned.
+    lambdas follow from that. If several intervals share the best score, the geometric
+    mean of the ends of the widest one in log lambda is returned.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def best(
     Returns
     -------
     SelectionResult
-        Best lambda. Excluded are scores that hold only at a single lambda with ties,
-        intervals shorter than 1e-9 of lambda, and lambdas at which the metric is
-        undefined, such as Kendall's tau of a constant f.
+        Best lambda. Excluded are scores reached only at one lambda, at a tie, intervals
+        shorter than 1e-9 of lambda, and lambdas at which the metric is undefined, such
+        as Kendall's tau of a constant f.
 
     Raises
     ------
@@ -133,8 +133,8 @@ def best(
         If the metric is of another task, shapes do not fit, or no point or pair can be
         scored.
     NothingToChoose, NoBreakpoint
-        If the path has no breakpoint above 0, or the metric is undefined on all of it;
-        both are ValueErrors.
+        If the path has no breakpoint above 0 or is too short, or the metric is
+        undefined on all of it; both are ValueErrors.
 
     References
     ----------
@@ -301,8 +301,8 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
     ):
         wanted = (np.asarray(y).size, path.problem.X.shape[1])
         raise ValueError(
-            f"the validation points must be of shape {wanted}, as y and the training points "
-            f"are, not {points.shape}"
+            f"the validation points must be of shape {wanted}, with a row per entry of y and the "
+            f"columns of the training points, not {points.shape}"
         )
     check_columns(X, path.problem.feature_names)
     values_at = path.functions if isinstance(path, OneNormPath) else path.values
@@ -328,9 +328,10 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
 
 
 def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
-    """Yield the score's breakpoints on all points of all parts, by segment.
+    """Yield the breakpoints of the score on the points of all parts, by segment.
 
-    Only lambdas that all parts reach are covered.
+    A part is a path at its own points, one per fold. Only lambdas that all parts reach
+    are covered.
     """
     lambdas = np.unique(np.concatenate([part.lambdas for part in parts]))[::-1]
     reached = max(float(part.lambdas[-1]) for part in parts)
@@ -358,7 +359,7 @@ class _Run(NamedTuple):
 
 
 def _runs(curve: Curve) -> list[_Run]:
-    """Return the maximal intervals of equal score."""
+    """Return the maximal intervals of lambdas with equal scores."""
     lambdas, scores = curve.lambdas, curve.scores
     starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])[: len(scores)])
     ends = np.append(starts[1:], len(scores))[: len(starts)] - 1
@@ -376,12 +377,12 @@ def _selected(curve: Curve) -> SelectionResult:
     )
     if chosen is None and runs:
         raise NothingToChoose(
-            f"{curve.metric} has no meaning at any lambda of the path: choose another "
-            f"metric, or other validation points"
+            f"{curve.metric} is undefined at every lambda of the path; choose another metric, or "
+            f"other validation points"
         )
     if chosen is None:
         raise NothingToChoose(
-            "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+            "the path is too short: the relative difference of its lambdas is below 1e-9"
         )
     lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
     return SelectionResult(

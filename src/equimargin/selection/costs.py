@@ -1,4 +1,4 @@
-"""Cross-validation of kernels and costs for losses without a path, as squared hinges.
+"""Cross-validation of kernels and costs, also for the squared hinge, which has no path.
 
 >>> import numpy as np
 >>> from equimargin.formulations import rbf
@@ -31,7 +31,7 @@ from equimargin.selection.rank_metrics import RankMetric
 from equimargin.solvers import solve
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
-"""Costs of document K, section 4.3: 2^-5 to 2^5."""
+"""Costs of Kuo, Lee and Lin (2014), section 4.3: 2^-5 to 2^5."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def cost_grid(
     kernels : sequence of Kernel or None
         Kernels; linear by default.
     costs : sequence of float
-        Costs; those of document K by default.
+        Costs; by default 2^-5, 2^-4, ..., 2^5.
     task, qid, metric, folds
         See `selection.grid`.
     **options
@@ -169,8 +169,8 @@ def cost_grid(
 
     References
     ----------
-    K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or pairwise
-    accuracy on validation data.
+    Document K, section 4.3, which chooses C and gamma of the squared hinge by NDCG or
+    pairwise accuracy on validation data.
     """
     # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
@@ -208,7 +208,7 @@ def cost_grid(
             rows.append(CostRow(of_kernel[0].kernel, C, float(score), float(gaps[k])))
     if all(np.isnan(row.score) for row in rows):
         raise ValueError(
-            f"cost_grid: {judge.name} has no meaning at any kernel and cost: choose another "
+            f"cost_grid: {judge.name} is undefined at every kernel and cost; choose another "
             f"metric, kernels or costs"
         )
     return CostGrid(tuple(rows), judge.name, judge.larger_is_better)

@@ -86,7 +86,7 @@ class GridRow:
 
     @property
     def stopped(self) -> str:
-        """Smallest lambda scored on all folds, with the reason why no smaller one was.
+        """Smallest lambda scored on all folds, with the reason why it is the smallest.
 
         Empty if the paths of all folds are complete.
         """
@@ -299,7 +299,7 @@ def jobs_of(
 
 
 def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
-    """Number the queries of the held-out points, those of the first fold first.
+    """Return the queries of the held-out points, numbered in the order of the folds.
 
     A query that is in several folds gets one number per fold.
 
@@ -351,7 +351,7 @@ def check_options(function: str, given: Mapping[str, object], known: type) -> No
 def _followed(
     jobs: Sequence[GridJob], options: GridOptions
 ) -> Iterator[tuple[Lines | Steps, FoldPath]]:
-    """Yield the paths of all jobs in their order, followed by parallel processes."""
+    """Yield the paths of all jobs in their order, computed by parallel processes."""
     # Imported here: `import equimargin` loads no joblib.
     from joblib import Parallel, delayed
 
@@ -428,7 +428,7 @@ def make_folds(
 
 
 def _rows(chosen: ArrayLike, m: int) -> NDArray[np.intp]:
-    """Return row numbers of numbers or (m,) booleans.
+    """Return row numbers, from numbers or (m,) booleans.
 
     Raises
     ------

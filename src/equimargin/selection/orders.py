@@ -1,4 +1,7 @@
-"""Orders of points along a segment of linear g, and the exchanges between them."""
+"""Orders of points by g = lambda f on a segment of a path, and their exchanges.
+
+g is linear in lambda on a segment.
+"""
 
 from __future__ import annotations
 

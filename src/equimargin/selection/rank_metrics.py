@@ -1,7 +1,8 @@
-"""Metrics of rankings along a segment of linear g, updated where documents cross.
+"""Metrics of rankings along a segment of a path, updated where documents cross.
 
-The place of a document is the number of documents of its query below it. Where two
-lines cross, one place increases by one and another decreases by one, so that values are
+On a segment g = lambda f is linear in lambda, so that every document has a line. The
+place of a document is the number of documents of its query below it. Where two lines
+cross, one place increases by one and another decreases by one, so that values are
 sorted once per segment, and only the queries with a crossing are rescored.
 """
 
@@ -65,7 +66,7 @@ class AnyRankMetric:
         self.places = np.full(len(y), -1.0)
         scored = self._of(y, y, query)
         if not scored.weight.sum() > 0:
-            raise ValueError(f"{name} has no meaning in any query of the validation points")
+            raise ValueError(f"{name} is undefined in every query of the validation points")
         self.members = [np.flatnonzero(query == q) for q in scored.query]
         self.number = np.unique(query, return_inverse=True)[1]
         self.total, self.weight = scored.total.copy(), scored.weight.copy()
@@ -105,7 +106,7 @@ class AnyRankMetric:
         return np.stack([ends[:-1][wide], ends[1:][wide]], axis=1).ravel(), np.repeat(scores, 2)
 
     def _start(self, ranks: Index) -> None:
-        """Count the documents below each one, and rescore queries with a new order."""
+        """Count the documents below each document, and rescore queries with a new order."""
         places = np.empty(len(ranks))
         for members in self.members:
             mine = np.sort(ranks[members])

@@ -42,8 +42,8 @@ class Frontier:
     lambdas : ndarray of shape (k,)
         Lambdas at which the corners are reached.
     intervals : ndarray of shape (k, 2)
-        Two lambdas around it between which the corner is reached; it may be reached
-        outside them, too.
+        Ends of an interval around that lambda on which the corner is reached; it may be
+        reached outside the interval, too.
     thresholds : ndarray of shape (k,)
         Thresholds of the decision function f + b at these lambdas; infinity accepts
         nothing, and -infinity all.
@@ -81,7 +81,7 @@ def roc_frontier(path: AnyPath, X_validation: Any, y_validation: ArrayLike) -> F
     -------
     Frontier
         Frontier over all lambdas from the first breakpoint to the last one above 0, as
-        in `best`. Pairs that hold only at a single lambda with ties are excluded.
+        in `best`. Rates reached only at one lambda, at a tie, are excluded.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class _RocFrontier:
         return np.zeros(0), np.zeros(0)
 
     def _keep(self, below: Index, lowest: Iterable[int], high: float, low: float) -> None:
-        """Count the points that thresholds just below some points accept.
+        """Count the points that thresholds just below some points accept; keep maxima.
 
         `below`, shape (n,), has the number of points below each.
         """
@@ -183,7 +183,7 @@ class _RocFrontier:
         false = np.flatnonzero(self.most >= 0)
         if not len(false):
             raise NothingToChoose(
-                "the path is too short: its lambdas differ by less than 1e-9 of themselves"
+                "the path is too short: the relative difference of its lambdas is below 1e-9"
             )
         corners: list[int] = []
         for k in false.tolist():

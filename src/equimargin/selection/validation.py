@@ -7,8 +7,8 @@
 
 A metric returns breakpoints for one segment: lambdas (k,), decreasing, and scores (k,).
 The best score is at a breakpoint, and between two neighbouring breakpoints with equal
-scores it is constant. A step has two breakpoints at one lambda. A score that holds only
-at a single lambda with ties has no breakpoint.
+scores it is constant. A step has two breakpoints at one lambda. A score reached only at
+one lambda, at a tie, has no breakpoint.
 
 References
 ----------
@@ -112,7 +112,7 @@ class PairwiseAccuracy:
 
 
 class Accuracy:
-    """Share of the labels y = -1, +1 that are the sign of f; the sign of 0 is +1."""
+    """Share of the points whose label y = -1 or +1 is the sign of f; that of 0 is +1."""
 
     name, larger_is_better = "accuracy", True
 
@@ -174,7 +174,7 @@ class AbsoluteError:
     def along(self, a: float, b: float, ga: Array, gb: Array) -> Knots:
         r, d = self.y - ga / a, gb / b - ga / a
         size = np.abs(d[d != 0])
-        # A kink that overflows is too far away to be reached.
+        # A nondifferentiable point that overflows is outside the segment.
         with np.errstate(over="ignore"):
             kinks = np.concatenate(
                 [(r - self.epsilon)[d != 0] / d[d != 0], (r + self.epsilon)[d != 0] / d[d != 0]]

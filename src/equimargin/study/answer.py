@@ -42,7 +42,7 @@ ANSWER = {
     "solve_seconds": "REAL",
     "cpu_seconds": "REAL",
 }
-"""Columns of a row that describe the answer, with their types in SQL.
+"""Columns of a row with the result of an answer, with their types in SQL.
 
 As in a record of `compare`, plus the CPU seconds of everything except compilation.
 """
@@ -71,7 +71,7 @@ def answer(
     Parameters
     ----------
     asked : AnswerSpec
-        Question.
+        Requested answer.
     memory : int or None
         Memory limit in bytes, in addition to what the process has; None is unlimited.
     data : Data or None
@@ -128,7 +128,7 @@ def died(asked: AnswerSpec, times: int, memory: int | None = None) -> dict[str, 
     Parameters
     ----------
     asked : AnswerSpec
-        Question.
+        Requested answer.
     times : int
         Number of crashes.
     memory : int or None
@@ -170,7 +170,7 @@ def load_rows(asked: AnswerSpec) -> Data:
     Parameters
     ----------
     asked : AnswerSpec
-        Question.
+        Requested answer.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def load_rows(asked: AnswerSpec) -> Data:
         rows = loaded(asked.data)
         digest = digest_data(rows)
         if digest != asked.digest:
-            advice = "give the command again with --resume, which plans it anew"
+            advice = "repeat the command with --resume, which plans the study anew"
             raise ChangedData(
                 f"{asked.data.source} has changed since the study was planned; {advice}"
             )

@@ -64,7 +64,7 @@ QUESTION = {
     "tol": "REAL",
     "time_limit": "REAL",
 }
-"""Columns of a row that describe the question, with their types in SQL."""
+"""Columns of a row that describe the requested answer, with their types in SQL."""
 SIZES = {"points": "INTEGER", "features": "INTEGER"}
 """Columns of a row that describe the size of the problem."""
 COLUMNS = {**QUESTION, **SIZES, **ANSWER, "finished": "TEXT", "provenance": "TEXT"}
@@ -195,8 +195,8 @@ class Database:
     def enter(self, name: str, plan: str, asked: Sequence[AnswerSpec]) -> None:
         """Enter the answers that a plan requests.
 
-        Answers that are no longer requested are kept; questions without an answer are
-        then deleted.
+        Existing answers that the plan no longer requests are kept; requests that it no
+        longer has are deleted.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Database:
             return self._asked(row)
 
     def _asked(self, row: sqlite3.Row) -> AnswerSpec:
-        """Return the question of a row; raise if the plan does not name its plug-ins.
+        """Return the requested answer of a row; raise if the plan lacks its plug-ins.
 
         Plug-ins are executed, so those of an unknown file must not be loaded.
         """
@@ -343,7 +343,7 @@ class Database:
         return asked
 
     def _read(self, row: sqlite3.Row) -> AnswerSpec:
-        """Return the question of a row as stored."""
+        """Return the requested answer of a row as stored."""
         try:
             asked = AnswerSpec.from_json(row["question"])
             # The hash fails if a value is of a wrong type.
@@ -361,7 +361,7 @@ class Database:
         Parameters
         ----------
         asked : AnswerSpec
-            Question.
+            Requested answer.
         found : mapping
             Values of the row, with "provenance".
 
@@ -517,7 +517,7 @@ class Database:
         kinds: Mapping[str, type],
         may_be_missing: Sequence[str] = (),
     ) -> None:
-        """Raise if a value is not of its column's type, as SQLite stores any value."""
+        """Raise if a value is not of its column's type: SQLite stores any value."""
         for row in rows:
             for name, kind in kinds.items():
                 value = row[name]
@@ -534,8 +534,8 @@ class Database:
         for row in rows:
             if not (0 < row["process"] < LARGEST_PROCESS and _is_moment(row["since"])):
                 raise StudyError(
-                    f"{self.file} is damaged: process {row['process']} at work since "
-                    f"{format_value(row['since'])} cannot be"
+                    f"{self.file} is damaged: there cannot be a process {row['process']} running "
+                    f"since {format_value(row['since'])}"
                 )
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
@@ -640,12 +640,12 @@ class Database:
 SENTENCES = {
     "is full": "the disk is full; the answers that were written are kept: make room, and go "
     "on with --resume",
-    "readonly": "it cannot be written; let it be written, or name another file with --database",
-    "unable to open": "it cannot be opened or made; name a file in a folder that exists and "
+    "readonly": "it cannot be written; make it writable, or name another file with --database",
+    "unable to open": "it cannot be opened or created; name a file in a folder that exists and "
     "can be written (--database)",
     "not a database": "it is no database of a study; name another file with --database",
-    "malformed": "it is damaged; the answers that SQLite's command .recover saves are those "
-    "before the damage",
+    "malformed": "it is damaged; SQLite's command .recover saves the answers from before the "
+    "damage",
     "disk I/O": "the disk cannot be read or written; the answers that were written are kept: "
     "mend the disk, and go on with --resume",
     "locked": f"another process has kept it locked for {PATIENCE:g} s; end that process, and "
@@ -670,7 +670,7 @@ def _plain(value: Any, kind: str) -> Any:
 
 
 def _question(asked: AnswerSpec) -> dict[str, Any]:
-    """Return the columns of a row that describe the question."""
+    """Return the columns of a row that describe the requested answer."""
     extra = {"data": name_data(asked), "epsilon": asked.epsilon, "kernel": str(asked.kernel)}
     return {name: value for name, value in asked.terms.items() if name in QUESTION} | extra
 
@@ -681,7 +681,7 @@ def name_data(asked: AnswerSpec) -> str:
     Parameters
     ----------
     asked : AnswerSpec
-        Question.
+        Requested answer.
     """
     return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
 

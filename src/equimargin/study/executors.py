@@ -2,9 +2,9 @@
 
 While an executor is open it runs leased answers: it takes one per free worker, and
 yields each with its row as it is done. Other processes read the data themselves, once,
-and make every problem themselves: no matrix is ever sent. On a cluster the rows of a
-data set are a task, whose name is the digest of their numbers: Dask computes it again
-if its worker is lost.
+and make every problem themselves: no matrix is ever sent. On a cluster reading the rows
+of a data set is a task, whose name is the digest of their numbers: Dask repeats the
+task if its worker is lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from equimargin.study.answer import answer, load_rows
 from equimargin.study.grid import AnswerSpec
 
 Done = tuple[AnswerSpec, dict[str, Any] | None]
-"""Question and row of an answer; the row is None if its process crashed."""
+"""Requested answer and its row; the row is None if its process crashed."""
 Work = Callable[[Iterator[AnswerSpec]], Iterator[Done]]
 """Function that runs leased answers."""
 
@@ -57,7 +57,7 @@ class ClusterGone(OSError):
 
 @dataclass(frozen=True)
 class Executor:
-    """Way of running answers.
+    """Place and memory limit of the computation of answers.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def of_joblib(jobs: int, memory: int | None = None) -> Executor:
     def run(leased: Iterator[AnswerSpec]) -> Iterator[Done]:
         from joblib import Parallel, delayed
 
-        # With one job joblib would use this process. So it starts two processes, and
+        # With one job joblib would use this process. So two processes are started, and
         # only one answer is dispatched at a time.
         work = Parallel(
             n_jobs=max(jobs, 2),
@@ -160,7 +160,7 @@ def _on_a_cluster(
 ) -> Iterator[Done]:
     """Yield the answers of a cluster as they come.
 
-    `data` has the row tasks that were submitted, by digest.
+    `data` has the submitted tasks that read rows, by digest.
     """
     at_work: dict[Any, AnswerSpec] = {}
     while True:

@@ -1,8 +1,8 @@
 """Answers of a plan: data x seeds x kernels x C x families x formulations and solvers.
 
 Each has a unique key, a digest of all that the answer depends on: the numbers of the
-data, not their file; the question, not the plan. So an existing answer is recognised if
-the plan changes, and changed data are other data.
+data, not their file; the request, not the plan. So an existing answer is recognised
+even if the plan has changed, and changed data get new answers.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def make_problems_from_plan(
     built = named_kernel(kernel.name, rows.X, rows.weight, kernel.given)
     if built.given and (plan.scale or plan.sample is not None):
         raise ValueError(
-            "scale and sample do not go with a precomputed kernel: the Gram matrix is taken "
-            "as it is"
+            "scale and sample do not apply to a precomputed kernel, whose Gram matrix is used "
+            "unchanged; leave them out"
         )
     epsilon = EPSILON if plan.epsilon is None else plan.epsilon
     return make_problems_from_data(rows, C, built, epsilon)

@@ -14,8 +14,8 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 DECLARED_COPIES = 12
 """Number of 8-byte numbers of a declared problem per entry of its largest matrix.
 
-Those of cvxpy and of the backend with their indices, and the factors, which are as
-large again.
+The numbers are the entries and indices in cvxpy and in the backend, and the factors,
+which are as large again.
 """
 SOLVED_COPIES = 2
 """Number of 8-byte numbers of a specialised solver per cached Gram entry.

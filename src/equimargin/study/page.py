@@ -23,13 +23,11 @@ SHORTEST = 1e-3
 SECONDS = ".4f"
 """Format of CPU seconds: tenths of a millisecond; smaller differences are noise."""
 CAPTION = (
-    "Higher is better. A line shows on what share of the problems that a solver was put to "
-    "it has a solved answer within a factor of the "
-    "fastest one's CPU time, that of declaring, solving and proving, without compiled "
-    "kernels. Of a backend its fastest formulation "
-    "counts. At the left is how often it is the fastest, at the right how often it solves a "
-    "problem at all. (A performance profile: "
-    "E. D. Dolan and J. J. Moré, 2002.)"
+    "Higher is better. The line of a solver shows the share of its problems that it solved "
+    "within a factor of the CPU time of the fastest solver. This is the time of declaring, "
+    "solving and proving, without compilation; a backend counts with its fastest formulation. "
+    "The left end shows how often the solver is the fastest, the right end how often it solves "
+    "a problem at all. (A performance profile: E. D. Dolan and J. J. Moré, 2002.)"
 )
 """Caption of the picture."""
 PROBLEMS = (
@@ -81,7 +79,7 @@ def study_page(
     Parameters
     ----------
     about, versions : mapping of str to str
-        Name and plan of the study; versions that write the page.
+        Name and plan of the study; versions of the software that writes the page.
     progress : Progress
         Progress of the study.
     records : sequence of dict
@@ -202,7 +200,7 @@ def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
         descriptions.append(words)
     return Picture(
         "profile",
-        "How near each solver is to the fastest",
+        "Performance profile of the solvers",
         "; ".join(descriptions),
         BOTTOM + 34,
         elements,

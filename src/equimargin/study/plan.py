@@ -45,7 +45,7 @@ MOST_KERNELS = 10_000
 EPSILON = 0.1
 """Default half width of a regression's tube, in the units of the target."""
 USUAL = ComparisonRequest(tol=1e-6)
-"""Default request of answers."""
+"""Default formulations, solvers, tolerance and time limit."""
 
 
 class PlanError(ValueError):
@@ -245,7 +245,7 @@ def _each(file: Path, name: str, tables: object) -> list[Mapping[str, Any]]:
     if tables is None:
         return []
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise PlanError(f"{file}: {name} must be written [[{name}]], once for each")
+        raise PlanError(f"{file}: {name} must be written [[{name}]], one table for each")
     return tables
 
 

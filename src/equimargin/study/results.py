@@ -22,9 +22,9 @@ OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threa
 The page has the complete provenance.
 """
 FEWEST = 5
-"""Threshold, in answers of the running processes, for estimating the remaining time.
+"""Minimum, in answers since the start, for an estimate of the remaining time.
 
-The first answers of a process load libraries and compile kernels.
+The first answers of a process load libraries and compile functions.
 """
 KINDS = {
     "key": "TEXT",

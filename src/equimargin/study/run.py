@@ -82,9 +82,9 @@ def _in_words(done: Iterator[Done]) -> Iterator[Done]:
 
 
 class _AnswerLeases(Iterator[AnswerSpec]):
-    """Iterator of answers, each leased as it is taken.
+    """Iterator of requested answers, each leased when it is returned.
 
-    Threads of an executor may take them, where an error would be lost.
+    Threads of an executor may call it, where an error would be lost.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ OF_DATA = ("data", "digest", "task", "sample", "scale", "epsilon")
 DIGITS_SHOWN = 8
 """Number of hexadecimal digits of a digest that are displayed.
 
-Two data sets share them once in four thousand million times.
+Two different data sets share these digits with probability 2^-32.
 """
 
 
@@ -122,7 +122,7 @@ class Progress:
             return text
         if not self.holders:
             return f"{text}; no process is running"
-        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} at work"
+        running = f"{len(self.holders)} process{'es' if len(self.holders) > 1 else ''} running"
         return f"{text}; {running}" + (
             "" if self.seconds_left is None else f", about {duration(self.seconds_left)} left"
         )

@@ -1,1 +1,1 @@
-"""Exact optima of families and programs, against definitions and closed forms."""
+"""Campaigns on exact optima of families and programs."""

@@ -1,7 +1,7 @@
 """Optima of one and two points in closed form, in rational numbers.
 
-They are the reference for proven intervals and exact optima. Most of these problems
-have one direction of the multipliers only, and along it, with D = |A'd|_K^2,
+They are the reference for proven intervals and exact optima. In most of these problems
+the multipliers are a d for one direction d, and with D = |A'd|_K^2,
 
     max  t a - 1/2 (D + r) a^2   s.t.  0 <= a <= c
     a = min(c, t / (D + r)),   0 where t <= 0,   unbounded where D + r = 0, c = inf
@@ -12,13 +12,14 @@ have one direction of the multipliers only, and along it, with D = |A'd|_K^2,
                                        r = 1 / (2 c_1) + 1 / (2 c_2)
     a tube of two points      t = |y_1 - y_2| - 2 epsilon, the rest as two classes
 
-r is of the squared hinge, which has no c, and 0 otherwise. Two points without a bias
-have two multipliers: each is at an end or free, and one of these nine cases meets every
-condition of the optimum. One pair of a linear program has u = min(C, 1 / largest
-price). Anything else of one or two points has the optimum 0, by its bias alone.
+r is for the squared hinge, where c is infinite, and 0 otherwise. Two points without a
+bias have two multipliers: each is 0, at its upper bound or in between, and one of these
+nine cases satisfies all conditions of the optimum. One pair of a linear program has
+u = min(C, 1 / largest entry of B), with the dual constraint B'u <= 1. Any other problem
+of one or two points has the optimum 0, which its bias attains.
 
-An RBF kernel has an enclosure by ball arithmetic in place of a value; the optimum only
-decreases as |x - z|^2 increases, for any signs.
+The values of an RBF kernel are enclosed by ball arithmetic; the optimum decreases as
+|x - z|^2 increases, for any labels.
 """
 
 from __future__ import annotations
@@ -40,16 +41,15 @@ from narrow import present
 from oracles.rationals import entry, fractions
 
 EXPONENTIAL_BITS = 8000
-"""Bits of an exponential.
+"""Precision of an exponential, in bits.
 
-More than twice the places of the smallest square of a float difference times the
-smallest gamma.
+It is more than twice the binary places of the smallest gamma |x - z|^2 of floats.
 """
 SMALLEST_EXPONENT = 5000
-"""Largest x with an accurate exp(-x); beyond it lies within 0 and 2^-7000."""
+"""Largest x for which exp(-x) is computed; for a larger x it is in [0, 2^-7000]."""
 
 Cost = Fraction | None
-"""None is infinite."""
+"""Number; None is infinity."""
 Matrix = list[list[Fraction]]
 Found = tuple[Cost, list[Fraction]]
 """Optimum, None for infinity, and multipliers that attain it."""
@@ -60,7 +60,7 @@ ZERO = Fraction(0)
 class ClosedForm:
     """Bounds lower <= optimum <= upper, equal except for an RBF kernel; None is infinity.
 
-    The multipliers `alpha`, shape (p,), attain one of them.
+    The multipliers `alpha`, shape (p,), have one of them as their dual value.
     """
 
     lower: Cost
@@ -132,7 +132,7 @@ def _rounded(kernel: Kernel) -> bool:
 
 
 def _matrix(problem: Problem, end: int) -> Matrix:
-    """Return K, or one end of its enclosure."""
+    """Return K, or the lower (0) or upper (1) end of its enclosure."""
     X, shift = [fractions(row) for row in dense(problem.X)], Fraction(problem.shift or 0.0)
     return kernel_matrix(problem.kernel, X, shift, partial(kernel_value, end=end))
 
@@ -191,7 +191,7 @@ def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
     """Return the optimum of a one-norm problem of one point or two.
 
     With a bias the multipliers are equal if the labels differ, and 0 otherwise; without
-    one they are at a corner.
+    a bias they are a vertex of the feasible set.
     """
     y = [int(sign) for sign in problem.rows.s]
     C = [present(_cost(problem, r)[0]) for r in range(problem.p)]
@@ -216,7 +216,7 @@ def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
 
 
 def _corners(lines: list[tuple[Fraction, Fraction, Fraction]]) -> Iterator[list[Fraction]]:
-    """Yield the corners of all (v, w) with a v + b w <= c for every line (a, b, c)."""
+    """Yield the vertices of the set of (v, w) with a v + b w <= c for all (a, b, c)."""
     for (a, b, c), (d, e, f) in combinations(lines, 2):
         if a * e != b * d:
             v, w = (c * e - b * f) / (a * e - b * d), (a * f - c * d) / (a * e - b * d)
@@ -229,7 +229,7 @@ def _distance(K: Matrix, i: int, j: int) -> Fraction:
 
 
 def _cost(problem: Problem, r: int) -> tuple[Cost, Fraction]:
-    """Return the upper end of a row's multiplier, and the term added to the diagonal.
+    """Return the upper bound of a row's multiplier, and the term added to the diagonal.
 
     The term is 1 / (2 c) for the squared hinge.
     """
@@ -251,7 +251,7 @@ def _group(problem: Problem, r: int) -> int:
 
 
 def _both(problem: MarginProblem, r: int, q: int) -> tuple[Cost, Fraction]:
-    """Return the end and diagonal term of two equal multipliers."""
+    """Return the upper bound and the diagonal term of two equal multipliers."""
     (c, ridge), (d, other) = _cost(problem, r), _cost(problem, q)
     ends = [end for end in (c, d) if end is not None]
     return min(ends) if ends else None, ridge + other
@@ -283,14 +283,14 @@ def _two_multipliers(problem: MarginProblem, K: Matrix, sign: int) -> Found:
             return (a[0] + a[1]) - (
                 H[0][0] * a[0] ** 2 + 2 * H[0][1] * a[0] * a[1] + H[1][1] * a[1] ** 2
             ) / 2, a
-    # Without an optimum the multipliers grow indefinitely.
+    # No case is optimal: the dual is unbounded.
     return None, [ZERO, ZERO]
 
 
 def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> list[Fraction] | None:
-    """Return multipliers at their ends, the free ones where the gradient is 0.
+    """Return multipliers at their bounds or, where free, with gradient 0.
 
-    None if there is no such point, or more than one.
+    Return None if there is no such point, or more than one.
     """
     a, free = [ZERO, ZERO], [i for i in range(2) if case[i] == "free"]
     for i in range(2):
@@ -310,7 +310,7 @@ def _stationary(H: Matrix, ends: tuple[Cost, Cost], case: tuple[str, ...]) -> li
 
 
 def _optimal(gradient: Fraction, a: Fraction, end: Cost) -> bool:
-    """Return True if a is in its range and the gradient is 0 or leads out of the range."""
+    """Return True if a is within its bounds and its gradient 0 or pointing outwards."""
     if a < 0 or (end is not None and a > end):
         return False
     return gradient == 0 or (gradient < 0 and a == 0) or (gradient > 0 and a == end)

@@ -1,10 +1,10 @@
-"""Derivatives of exact optima against their differences, 2^-80 and 2^-120 apart.
+"""Derivatives of exact optima against difference quotients with steps 2^-80 and 2^-120.
 
-The problem is written down from the definitions, one of its numbers is moved by a
-rational step, and its optimum is found again by exact pivots from multipliers of 0. The
-data and the initial optimum alone are shared with the derivatives. On a smooth piece
-the error of a difference decreases with the step, so that at the smaller step it must
-be almost 0.
+The problem is made from its definition, one of its numbers is changed by a rational
+step, and the new optimum is computed by exact pivots from multipliers of 0. Only the
+data and the initial optimum are shared with the code of the derivatives. On a smooth
+piece the error of a difference quotient decreases with the step, so that at the smaller
+step it must be almost 0.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from equimargin.solvers.exact.sensitivity import (
 from oracles.rationals import entry, fractions
 
 STEPS = (Fraction(1, 2**80), Fraction(1, 2**120))
-"""Steps, in the units of the moved number.
+"""Steps, in the units of the changed number.
 
-The larger is far below the distance from one piece to the next in data of few digits.
+In data of few digits the larger step is far below the length of a smooth piece.
 """
 FALL = Fraction(1, 2**20)
-"""Minimum factor by which the error of a difference decreases between the steps.
+"""Maximum error of a difference quotient at the smaller step, over that at the larger.
 
-On a smooth piece it decreases by 2^-40.
+On a smooth piece the ratio is 2^-40.
 """
 RIGHT = Fraction(1, 2**30)
-"""Maximum error of a difference at the smaller step, over 1 + the derivative."""
+"""Maximum error of a difference quotient at the smaller step, over 1 + the derivative."""
 
 Vector = Sequence[Fraction]
 
@@ -60,11 +60,11 @@ class Optimum:
     value : Fraction
         Optimal value.
     f : list[Fraction]
-        Function at the points, shape (m,).
+        Values of f at the points, shape (m,).
     at_new : list[Fraction]
-        Function at new points, shape (n,).
+        Values of f at new points, shape (n,).
     bias : Ends
-        Ends of all optimal b.
+        Ends of the interval of optimal b.
     """
 
     value: Fraction
@@ -78,7 +78,7 @@ def optimum_at(
 ) -> Optimum:
     """Return the optimum of the problem with one number increased by a step.
 
-    All its conditions are checked in rationals.
+    All optimality conditions are checked in rationals.
     """
     at = Definition(problem)
     X = [fractions(row) for row in dense(problem.X)]

@@ -18,7 +18,7 @@ from places import SHARED
 FOLDER = SHARED / "maros-meszaros"
 """Folder of the files, if a checkout has them."""
 INFINITE = 1e19
-"""Size from which on a number denotes the absence of a bound."""
+"""Minimum size of a number that means no bound."""
 NOT_CONVEX = "VALUES"
 """The only problem of the set with an indefinite P."""
 

@@ -1,9 +1,10 @@
-"""Random functions near the optimum, judged in rationals by the proven properties.
+"""Random functions near the optimum, against proven properties of all such functions.
 
-The properties are proven from one approximate solution. Every random f has an exact
-objective P at its best bias, and so lies within eps = P - optimum. The statement of
-`Solution.stability(eps)` on all such functions has to hold for this one, at both ends
-of its best biases, and for both ends of the exact optimum.
+`Solution.stability(eps)` states properties of all functions whose objective exceeds the
+optimum by at most eps, proven from one approximate solution. The objective P of a
+random f at its best biases is computed in rationals, and eps = P - optimum. The
+properties must hold for f with its smallest and its largest best bias, and for the
+exact optimum with its smallest and its largest optimal bias.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from equimargin.solvers.exact.active_set import Ends
 from equimargin.solvers.exact.sensitivity import Cost, Parameter, Target, Weight, exact_sensitivity
 
 TOLERANCES = (0.3, 1e-2, 1e-5, 1e-9)
-"""Relative gaps of the solution used in the proofs."""
+"""Relative gaps of the approximate solutions."""
 SIZES = (Fraction(1, 2**30), Fraction(1, 2**10), Fraction(1, 16), Fraction(1))
 """Distances of functions from the optimal one; one function of each is drawn."""
 FAR = Fraction(1000)
-"""Distance of the tried best bias where there is no end."""
+"""Distance of the tried best bias from the finite end if the other end is infinite."""
 
 
 def wrong_bounds(problem: MarginProblem, number: Sequence[int]) -> Iterator[str]:
@@ -91,7 +92,7 @@ def _wrong_intervals(
 def _outside(
     ball: Stability, at: Definition, beta: list[Fraction], bias: Ends, what: str
 ) -> Iterator[str]:
-    """Yield the properties of a ball's functions that fail for one at its best biases."""
+    """Yield the proven properties that fail for a function at its best biases."""
     f, m = at.times_K(beta), at.m
     low, high = bias
     ends = [
@@ -131,9 +132,9 @@ def below(one: float | Fraction, other: float | Fraction) -> bool:
 
 
 def best_bias(at: Definition, f: Sequence[Fraction]) -> Ends:
-    """Return the ends of all b that minimise the sum of losses, None for no end.
+    """Return the ends of the interval of b with minimal sum of losses; None is infinite.
 
-    They follow from the slope of the sum at its kinks.
+    They follow from the slopes of the sum at its breakpoints.
     """
     if not any(at.s):
         return Fraction(0), Fraction(0)

@@ -2,11 +2,12 @@
 
     python -m campaigns exact.nightly --seed 1 --examples 1000
 
-Every instance has an exact optimum, or an exact ray, that holds in the definitions,
-checked in fractions.Fraction: feasible, primal value = dual value, all ends of b. The
-proven interval of every float solver contains that optimum, and those of random points
-contain the exact values of the points themselves. Exit status 1 if anything does not
-hold; the problems and their data alone are shared with the code under test.
+For every instance `exact_optimum` must give an optimum or a ray. Its feasibility, the
+equality of its primal and dual values, and the ends of its interval of b are checked in
+fractions.Fraction. The proven interval of every float solver must contain the optimum,
+and proven intervals of random points must contain the exact values of these points,
+too. Exit status 1 if anything does not hold. Only the problems and their data are
+shared with the code under test.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ POINTS = 10
 TIME_LIMIT = 5.0
 """Time limit of a float solver, in seconds."""
 FAR = Fraction(10**6)
-"""Distance of the tried bias where there is no end."""
+"""Distance of the tried bias from the finite end if the other end is infinite."""
 
 Vector = Sequence[Fraction]
 Row = dict[int, int]
@@ -85,9 +86,9 @@ Row = dict[int, int]
 
 
 def drawn(family: str, number: Sequence[int]) -> Problem:
-    """Draw a degenerate problem of a family, the same problem for every equal number.
+    """Draw a degenerate problem of a family, with `number` as the seed.
 
-    An integer grid with repeated points, ties and contradictions.
+    Its points are on an integer grid, with repetitions, ties and contradictions.
     """
     rng = np.random.default_rng(number)
     m, d = (
@@ -156,9 +157,10 @@ def _weights(rng: np.random.Generator, size: int) -> Any:
 
 
 class Definition:
-    """Definition of a problem from its data, in Fractions.
+    """Problem made from its data in Fractions: objectives and constraints.
 
-    K, rows as maps from points to signs, targets t, signs s, costs c (None: infinite).
+    It has K, rows as mappings from points to coefficients, targets t, bias signs s and
+    costs c, where None is infinite.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -272,12 +274,12 @@ class Definition:
         )
 
     def prices(self, u: Vector) -> list[Fraction]:
-        """Return B'u of a one-norm problem."""
+        """Return B'u, which constraints of a one-norm problem's dual limit to 1."""
         g = self.times_K(self.rdot(u))
         return self.dot(g) if self._over_pairs else g
 
     def cost(self, x: Vector, b: Fraction = Fraction(0)) -> Fraction:
-        """Return 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ of a one-norm problem."""
+        """Return the primal value 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ (one-norm)."""
         margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
         slacks = (max(1 - v - b * s, Fraction(0)) for v, s in zip(margins, self.s, strict=True))
         return sum(x, Fraction(0)) + sum(
@@ -293,7 +295,7 @@ class Definition:
 def kernel_matrix(
     kernel: Kernel, X: list[list[Fraction]], shift: Fraction, value: Any = entry
 ) -> list[list[Fraction]]:
-    """Return K + shift I of a given kernel, or of one by the value of two points."""
+    """Return K + shift I of a given matrix, or K by `value`, a function of two points."""
     one = int(isinstance(kernel, Intercept))
     K = (
         [[v + one for v in row] for row in X]
@@ -362,7 +364,7 @@ def _wrong_bias(at: Definition, found: ExactOptimum) -> Iterator[str]:
 
 
 def wrong_intervals(problem: Problem, value: Fraction | None) -> Iterator[str]:
-    """Yield the solvers whose proven interval excludes the optimum, None for infinity."""
+    """Yield the solvers whose proven interval lacks the optimum; None is infinity."""
     for name, solver in SOLVERS.items():
         if solver.refusal(problem) is None:
             found = solve(problem, name, time_limit=TIME_LIMIT)
@@ -378,8 +380,9 @@ def _contains(lower: float, upper: float, value: Fraction | None) -> bool:
 def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) -> Iterator[str]:
     """Yield the random points whose intervals contradict their exact values or the optimum.
 
-    A proven interval must contain them; an inner one must lie between the exact values.
-    Every other point is the optimum, rounded and slightly moved.
+    The proven interval of a point must contain the optimum and the exact dual and
+    primal values of the point; the inner interval must lie between these values. Every
+    second point is the optimum, rounded and slightly moved.
     """
     problem, value = at.problem, found.value
     for k in range(POINTS):
@@ -418,7 +421,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
-    """Return the optimum, or the last point, in float64 with random relative errors."""
+    """Return the optimal point in float64, with random relative errors."""
     rounded, size = found.point, 10.0 ** rng.uniform(-17, -3)
 
     def moved(v: Any) -> Any:
@@ -440,10 +443,10 @@ def _near(found: ExactOptimum, rng: np.random.Generator) -> CanonicalPoint:
 
 
 def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction | None]:
-    """Return L and U of a point as `interval` defines them.
+    """Return the dual value and the primal value of a point, as defined by `interval`.
 
-    None if it takes another point because rows are hard. Multipliers are on their grid,
-    and the rounded sums of the coefficients of equal points are judged.
+    They are None if `interval` uses another point because rows are hard. Multipliers
+    are rounded to their grid, and coefficients of equal points are summed in float64.
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
@@ -462,7 +465,7 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     lower, b = at.dual(fractions(problem.repaired(point.alpha))), Fraction(point.b)
     if problem.explicit is None:
         return lower, at.primal(fractions(problem.gram.merged(point.beta)), b)
-    # The rounded w of beta is judged then.
+    # `interval` rounds a w made from beta, which is not computed here.
     if point.w is None:
         return lower, None
     w, Z = fractions(point.w), [fractions(row) for row in dense(problem.explicit.stored)]

@@ -1,11 +1,11 @@
-"""Degenerate instances of the methods of documents T and W other than their machines.
+"""Degenerate instances of couplings, misranking, precision and other functions.
 
     python -m campaigns exact.nightly_degenerate --seed 1 --examples 200
 
-The references are Clarabel, HiGHS, rational systems and brute force. Points that are
-equal or 0, contradictions, one class, probabilities of 0 and 1, constant values, every
-scale. Exit status 1 if an answer is wrong. If Clarabel finds no optimum of a function
-with exponentials, the conditions of the optimum are checked alone.
+The references are Clarabel, HiGHS, rational linear systems and brute force. Instances
+have points that are equal or 0, contradictions, one class, probabilities of 0 and 1,
+constant values, and any scale. Exit status 1 if a result is wrong. If Clarabel finds no
+optimum of a function with exponentials, only the optimality conditions are checked.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ NEAR = 1e-6
 CONDITION = 1e-8
 """Maximum violation of the conditions of an optimum, relative to the sums in them."""
 SURE = 1e-7
-"""Probability that replaces 0 in couplings, as documented there."""
+"""Probability that replaces 0 in couplings, as in `documents/coupling.py`."""
 TIME_LIMIT = 10.0
 """Time limit of an answer, in seconds."""
 UNDECIDED = "nothing is wrong, but too few answers agree"
-"""Message for an instance whose backends fail at optima close to 0; counted."""
+"""Outcome of an instance whose backends fail at an optimum close to 0; it is counted."""
 
 
-# Each function returns the fault in the answer to an instance as text, or "".
+# Each of these functions draws an instance, and returns a fault as text, or "".
 
 
 def general_machine(rng: np.random.Generator) -> str:
-    """Check that all forms of `svm.general` and the solver agree.
+    """Check that all formulations of `svm.general` and its solvers agree.
 
-    The loss of the margins has an equal optimum by Clarabel.
+    The optimum must be Clarabel's for the problem without slacks, too.
     """
     X, y = _few_points(rng)
     sigma, tau = POWERS[int(rng.integers(len(POWERS)))]
@@ -80,9 +80,10 @@ def general_machine(rng: np.random.Generator) -> str:
 
 
 def one_norm(rng: np.random.Generator) -> str:
-    """Compare `svm.onenorm`, with and without a bias, with its primal by HiGHS.
+    """Compare `svm.onenorm`, with and without a bias, with its primal solved by HiGHS.
 
-    The proven interval and the exact optimum are both compared.
+    Proven intervals of solvers must contain the exact optimum, which must be that of
+    HiGHS.
     """
     X, y = _few_points(rng)
     C, bias = float(rng.choice([0.125, 1.0, 1000.0])), bool(rng.integers(2))
@@ -107,7 +108,7 @@ def one_norm(rng: np.random.Generator) -> str:
 def coupling(rng: np.random.Generator) -> str:
     """Compare `wlw` with a rational linear system and Clarabel's least squares.
 
-    The family's forms must agree.
+    The formulations of the family must agree.
     """
     r = _between(rng)
     k, R = len(r), np.clip(r, SURE, 1 - SURE)
@@ -132,9 +133,9 @@ def coupling(rng: np.random.Generator) -> str:
 
 
 def comparisons(rng: np.random.Generator) -> str:
-    """Check the conditions of `bradley_terry` in extended precision.
+    """Check the optimality conditions of `bradley_terry` in extended precision.
 
-    Clarabel may find no smaller value.
+    Its value must not exceed Clarabel's.
     """
     r = _between(rng)
     k, R = len(r), np.clip(r, SURE, 1 - SURE)
@@ -154,9 +155,9 @@ def comparisons(rng: np.random.Generator) -> str:
 
 
 def sigmoid(rng: np.random.Generator) -> str:
-    """Check the conditions of `platt` in extended precision.
+    """Check the optimality conditions of `platt` in extended precision.
 
-    Clarabel may find no smaller value.
+    Its value must not exceed Clarabel's.
     """
     n = int(rng.integers(1, 11))
     values = (
@@ -188,9 +189,9 @@ def sigmoid(rng: np.random.Generator) -> str:
 
 
 def misordered(rng: np.random.Generator) -> str:
-    """Compare `least_misranked` with every direction of the plane.
+    """Compare `least_misranked` with all directions of the plane.
 
-    With an RBF kernel, with every order of the different points.
+    With an RBF kernel it is compared with all orders of the different points.
     """
     curved = bool(rng.integers(2))
     m = int(rng.integers(2, 8))
@@ -218,13 +219,13 @@ def misordered(rng: np.random.Generator) -> str:
 
 
 def precision(rng: np.random.Generator) -> str:
-    """Compare `average_precision_least` with every ranking, and with document W's bound.
+    """Compare `average_precision_least` with the minimum over all rankings.
 
-    The bound must be below it.
+    The bound of document W must not exceed it.
     """
     R, N = int(rng.integers(1, 6)), int(rng.integers(0, 7))
     Q = [0, R * N, int(rng.integers(R * N + 1))][int(rng.integers(3))]
-    # From Q documents on their number has no effect.
+    # If there are at least Q documents, their number has no effect.
     given = None if Q <= N and rng.integers(2) else N
     found, least = average_precision_least(R, Q, given), least_precision(R, Q, N)
     if abs(Fraction(found) - least) > Fraction(R + 1, 2**52):
@@ -275,7 +276,8 @@ def _few_points(rng: np.random.Generator) -> tuple[Array, Array]:
 def _between(rng: np.random.Generator) -> Array:
     """Draw probabilities of every two classes.
 
-    Eighths, a total order, all even, or those of classes of which some are rare.
+    They are eighths, a total order, all 1/2, or come from classes of which some are
+    rare.
     """
     k, kind = int(rng.integers(2, 7)), int(rng.integers(4))
     if kind == 3:
@@ -290,7 +292,7 @@ def _between(rng: np.random.Generator) -> Array:
 
 
 def _rational_coupling(R: list[list[Fraction]]) -> list[Fraction]:
-    """Return p of Q p = level 1 and 1'p = 1, by elimination.
+    """Return the p with 1'p = 1 and all entries of Q p equal, by elimination.
 
     Q_ii = sum over s of R_si^2, Q_ij = -R_ji R_ij.
     """

@@ -2,10 +2,10 @@
 
     python -m campaigns exact.nightly_exact_path --seed 1 --examples 200
 
-Every path is evaluated at costs of all sizes: its optimum and the ends of its best
-biases; every error of a classification is compared with exact optima, as many as
-points. Points of integer grids, repeated at times, or of floats; linear, polynomial and
-given kernels; weights at times. Exit status 1 if an answer is wrong.
+The optimum and the optimal biases of every path are compared at costs of all sizes; a
+leave-one-out error is compared with one exact optimum per point. Points are floats, or
+on integer grids, where some are repeated; kernels are linear, polynomial and given
+matrices; some problems have weights. Exit status 1 if a value is wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from oracles.left_out import mistakes
 COSTS = 3
 """Number of costs at which an instance is evaluated."""
 POINTS = 12
-"""Points of the largest leave-one-out instance; paths have twice as many."""
+"""Maximum number of points of a leave-one-out instance; of a path, twice as many."""
 
 
 def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
@@ -62,7 +62,7 @@ def drawn(task: str, rng: np.random.Generator, most: int) -> MarginProblem:
 
 
 def costs(breakpoints: Sequence[Fraction], rng: np.random.Generator) -> list[float]:
-    """Draw floats close to the breakpoints and between them, and float breakpoints."""
+    """Draw costs as floats: close to breakpoints, between them, and rounded breakpoints."""
     middles = [float((low + high) / 2) for low, high in pairwise([Fraction(0), *breakpoints])]
     edges = [float(C) for C in breakpoints if Fraction(float(C)) == C]
     near = [float(C) * 2.0 ** float(rng.normal()) for C in breakpoints]

@@ -2,22 +2,23 @@
 
     python -m campaigns exact.nightly_linear_path --seed 1 --examples 200
 
-Exact rational arithmetic decides where HiGHS disagrees. Rankings over points and over
-pairs, and classifications with a bias and without: points on integer grids, equal
-points, ties, contradictions, several queries, three kernels, scales from 1e-4 to 1e4,
-paths that end at lambda = 0 and paths that do not. At both ends and in the middle of
-every piece the sum of costs of x must be within 1e-9 of the optimum, and u as good a
-bound; or within 4e-15 times the first lambda over this one, if that is more. The
-program is made from its definition and shares no code with the path.
+Where HiGHS disagrees, exact rational arithmetic decides. The problems are rankings with
+variables of points or of pairs, and classifications with and without a bias; they have
+points on integer grids, equal points, ties, contradictions, several queries, three
+kernels, and scales from 1e-4 to 1e4. Every second path goes to lambda = 0. At both ends
+and in the middle of every piece the primal value of x and the dual value of u must be
+within a relative 1e-9 of the optimum, or within 4e-15 times the first lambda over this
+lambda if that is more. The program is made from its definition, without code of the
+path.
 
 In the middle of every path the proven interval of the point, in the problem with the
-float64 Gram matrix as the given one, must hold the rational optimum of that problem,
-without exception.
+float64 Gram matrix as the given matrix, must contain the rational optimum of that
+problem, without exception.
 
 If the kernel matrix is nearly singular, or breakpoints nearly coincide, float64 may not
-suffice. The path must then stop early or report a gap. An answer reported as optimal
-must be optimal, without exception. Exit status 1 if another path is wrong, or if more
-than 3 % of the paths are wrong in this way.
+suffice. The path must then stop early or report a gap. A point reported as optimal must
+be optimal, without exception. Exit status 1 if any other path is wrong, or if more than
+3 % of the paths stop early or report a gap for this reason.
 """
 
 from __future__ import annotations
@@ -54,38 +55,41 @@ highspy: Any = library
 WITHIN = 1e-9
 """Relative difference up to which values, bounds and gaps count as optimal."""
 ROUNDED = 4e-15
-"""Relative difference by rounding at the lambda of the first jump.
+"""Relative difference by rounding at the largest breakpoint.
 
-It increases in proportion to 1 / lambda, because the entries of B'u cancel, and their
-rounding error counts against lambda.
+It increases in proportion to 1 / lambda, because the terms of B'u, which is at most
+lambda, cancel.
 """
 NOTHING = 1e-12
-"""Difference, over the sum of slacks of x = 0, that counts as 0: an optimum may be 0."""
+"""Maximum difference, over the sum of slacks at x = 0, that counts as 0.
+
+A relative difference has no meaning for an optimum of 0.
+"""
 LARGEST = {"rvm": 16, "rank.onenorm": 14, "svm.onenorm": 32, "svm.nobias_onenorm": 32}
 """Maximum number of points of an instance of each family."""
 NEARLY_SINGULAR = (1e-13, 1e-8)
 """Range of eigenvalues of K, relative to the largest, that make K nearly singular.
 
-Smaller ones are those of a matrix of lower rank.
+Smaller eigenvalues count as 0.
 """
 APART, NEXT_TO_0 = 1e-7, 1e-11
-"""Relative difference of nearly coinciding breakpoints, and the part that is nearly 0.
+"""Relative difference up to which breakpoints nearly coincide, or are nearly 0.
 
-The part is relative to the largest breakpoint.
+The second is relative to the largest breakpoint.
 """
 EXCUSED = 0.03
 """Maximum share of the paths for which float64 may be insufficient."""
 SMALLEST = 1e-5
-"""Lambda over the mean of K_ii at which the other paths end."""
+"""Lambda over the mean of K_ii at which every second path ends."""
 IMPRECISE = f"not within {WITHIN:g}"
-"""Word for a path with a mistake."""
+"""Outcome of a path with a mistake."""
 
 
 # Drawing.
 
 
 def drawn(family: str, seed: int, number: int) -> OneNormProblem:
-    """Draw an instance, the same for every equal seed and number."""
+    """Draw an instance, with the seed and the number as seeds."""
     rng = np.random.default_rng([list(LARGEST).index(family), seed, number])
     X = _points(rng, int(rng.integers(2, LARGEST[family] + 1)))
     kernel, scale = _kernel(rng)
@@ -123,7 +127,7 @@ def _kernel(rng: np.random.Generator) -> tuple[Kernel, float]:
 
 
 def _score(rng: np.random.Generator, X: Array) -> Array:
-    """Draw a direction of the points, that and noise, or noise alone."""
+    """Draw scores: a linear function of the points, with noise or without, or noise."""
     along = X @ rng.normal(size=X.shape[1])
     return np.asarray(
         along * (rng.integers(3) > 0)
@@ -137,9 +141,9 @@ def _score(rng: np.random.Generator, X: Array) -> Array:
 class Program:
     """Program min lambda 1'x + 1'xi  s.t.  B x + s b + xi >= 1,  x, xi >= 0.
 
-    The program is made from its definition; HiGHS goes from one lambda to the next.
-    Both B and lambda are in the unit of the kernel, a power of 2, so that HiGHS sees
-    numbers of size 1.
+    The program is made from its definition; HiGHS starts at the basis of the last
+    lambda. B and lambda are divided by the unit of the kernel, a power of 2, so that
+    the numbers are of size 1.
     """
 
     def __init__(self, problem: OneNormProblem) -> None:
@@ -150,19 +154,19 @@ class Program:
         self.highs = _highs(np.column_stack([self.B, self.signs]))
 
     def by_highs(self, lam: float) -> float:
-        """Return the optimum at lambda, in the kernel's unit, from the previous basis."""
+        """Return the optimum at a lambda in the kernel's unit, from the previous basis."""
         n = self.B.shape[1]
         self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), np.full(n, lam))
         self.highs.run()
         return float(self.highs.getInfo().objective_function_value)
 
     def exact(self, lam: float) -> float:
-        """Return the optimum of the rational program at lambda, in the problem's own unit."""
+        """Return the optimum of the rational program at a lambda in the problem's unit."""
         C = 1 / lam
         return float(present(exact_optimum(given_gram(self.problem.with_cost(C))).value) / C)
 
     def primal(self, x: Array, b: float, lam: float) -> float:
-        """Return the sum of costs of x and b at lambda in the unit of the kernel.
+        """Return the primal value of x and b at a lambda in the kernel's unit.
 
         It is infinite for an x with an entry below 0.
         """
@@ -170,9 +174,10 @@ class Program:
         return float(lam * x.sum() + slacks.sum()) if (x >= 0).all() else np.inf
 
     def dual(self, u: Array, lam: float) -> float:
-        """Return the bound of u at lambda in the kernel's unit, over its excess.
+        """Return the dual value of u, made feasible, at a lambda in the kernel's unit.
 
-        The excess is relative to lambda; -inf for a u outside of [0, 1].
+        u is divided by max(B'u) / lambda if that exceeds 1; -inf for a u outside [0,
+        1].
         """
         if not ((u >= 0) & (u <= 1)).all():
             return -np.inf
@@ -272,10 +277,10 @@ def examined(problem: OneNormProblem, lambda_min: float) -> Found:
 
 
 def _outside(problem: OneNormProblem, path: OneNormPath, lam: float) -> str:
-    """Return a message if a proven interval on the path excludes the optimum, else "".
+    """Return a message if a proven interval on the path lacks the optimum, else "".
 
-    Both are of the problem with its float64 Gram matrix as the given one: a kernel's
-    own interval is of a matrix that is not rounded.
+    Both are of the problem with its float64 Gram matrix as the given matrix; intervals
+    with the kernel itself hold for the matrix without rounding.
     """
     lam = max(lam, float(path.lambdas[-1]), SMALLEST_LAMBDA)
     given = as_a(OneNormProblem, given_gram(problem.with_cost(1 / lam)))
@@ -292,7 +297,7 @@ def _outside(problem: OneNormProblem, path: OneNormPath, lam: float) -> str:
 
 
 def nearly_singular(K: Array) -> bool:
-    """Return True if a kernel matrix is nearly of a lower rank."""
+    """Return True if a kernel matrix has an eigenvalue in the range NEARLY_SINGULAR."""
     sizes = np.abs(np.linalg.eigvalsh(K))
     least, most = (share * sizes.max(initial=0.0) for share in NEARLY_SINGULAR)
     return bool(((sizes > least) & (sizes < most)).any())
@@ -309,14 +314,14 @@ def _claimed(
 ) -> None:
     """Note a solution that is reported as optimal and is not.
 
-    The report holds for the kernel itself. If rounding its values moves the optimum by
-    more than the tolerance, its interval there must be narrow, and its interval of the
-    rounded values must hold the optimum of these.
+    A solution is one of the problem with the kernel itself. If its value is far from
+    the optimum of the rounded Gram matrix, its proven interval must be narrow, and its
+    proven interval in the problem of that matrix must contain that optimum.
 
     Parameters
     ----------
     off : float
-        Costs of x less the optimum, in size.
+        Absolute difference of the primal value of x from the optimum.
     """
     lower, size, nothing = (
         lam * solution.lower,
@@ -345,10 +350,7 @@ def _claimed(
 
 
 def _within(path: OneNormPath, lam: float) -> float:
-    """Return the relative tolerance of an answer at a lambda of the path.
-
-    The gap of a piece is that of its two ends.
-    """
+    """Return the relative tolerance of a solution at a lambda of the path."""
     return max(WITHIN, ROUNDED * float(path.lambdas[0]) / lam) if lam > 0 else np.inf
 
 
@@ -379,7 +381,7 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
 
 
 def followed(problem: OneNormProblem, number: int) -> Found:
-    """Return the result of an instance; every other path goes on to lambda = 0."""
+    """Follow and judge the path of an instance; every second path goes to lambda = 0."""
     return examined(
         problem, 0.0 if number % 2 else SMALLEST * float(problem.gram.dense.diagonal().mean())
     )

@@ -2,12 +2,12 @@
 
     python -m campaigns exact.nightly_programs --seed 1 --examples 2000
 
-Every program has an exact optimum or an exact ray, or is left undecided with a cause,
-which is counted. The contents of an outcome prove it from its definition, in plain
-fractions (`program_conditions`); the value is that of HiGHS or OSQP, if data are
-neither scaled nor nearly infeasible; and the interval of `enclosure` holds it. The
-Maros-Meszaros problems are run too, if their files are present. Exit status 1 if
-anything does not hold.
+Every program has an exact optimum or an exact ray, or is undecided with a cause, and
+the causes are counted. The optimality or infeasibility conditions of an outcome are
+checked in fractions (`program_conditions`). The value must be that of HiGHS or OSQP if
+the program is neither scaled nor nearly infeasible, and must be in the interval of
+`enclosure`. The Maros-Meszaros problems are tried, too, if their files are present.
+Exit status 1 if anything does not hold.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ FLOATS_AGREE = 1e-5
 HiGHS's tolerance is 1e-7, OSQP's is 1e-9.
 """
 PIVOT_SECONDS = 5.0
-"""Time limit of exact pivots from an unrelated face."""
+"""Time limit of exact pivots from a random initial point, in seconds."""
 SECONDS = 30.0
-"""Time limit of an exact optimum, and of an interval."""
+"""Time limit of an exact optimum, and of an interval, in seconds."""
 
 
 def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
-    """Draw a program of a kind; True if a float solver is called too.
+    """Draw a program of a kind, an index of KINDS and HARD.
 
-    Kinds are counted over KINDS and HARD.
+    Return also True if a float solver is to be compared.
     """
     rng = np.random.default_rng(number)
     if kind >= len(KINDS):
@@ -72,7 +72,7 @@ def drawn(kind: int, number: Sequence[int]) -> tuple[Program, bool]:
 
 
 def judged(case: tuple[Program, bool], at: object) -> Trial:
-    """Decide a program, and judge the decision; by a float solver too if requested."""
+    """Solve a program exactly, and judge the outcome, if requested with a float solver."""
     program, ask_floats = case
     started = time.perf_counter()
     outcome = program_optimum(program, SECONDS)
@@ -107,7 +107,7 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
 
 
 def pivots_agree(program: Program, outcome: Outcome) -> bool:
-    """Return True if pivots from a face unrelated to the optimum end in it or in a ray.
+    """Return True if pivots from a random initial point lead to the same outcome.
 
     A timeout counts as agreement.
     """
@@ -144,10 +144,10 @@ def word(outcome: Outcome) -> str:
 
 
 def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
-    """Yield the contradictions of an outcome by an optimum of HiGHS or OSQP.
+    """Yield the contradictions between an outcome and an optimum of HiGHS or OSQP.
 
-    Their other statuses are not used. A quadratic program whose exact numbers have no
-    lower bound by a rounding alone has an optimum in floats: that is no contradiction.
+    Any other status of them is ignored. A quadratic program that is unbounded only
+    because its numbers are rounded has an optimum in floats: that is no contradiction.
     """
     linear = not any(program.P.rows)
     value = highs_value(program) if linear else osqp_value(program)

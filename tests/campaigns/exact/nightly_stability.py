@@ -2,10 +2,10 @@
 
     python -m campaigns exact.nightly_stability --seed 1 --examples 1000
 
-The differences are of exact optima; the functions are compared with the proven
-properties of all of them. The instances are degenerate: grids of integers with repeated
-points, ties and contradictions, so that many of them are at a kink. Exit status 1 if
-anything does not hold.
+The differences are those of exact optima (`differences`); random functions near the
+optimum must have the proven properties (`near_optimal`). The instances are degenerate:
+integer grids with repeated points, ties and contradictions, so that many of them are at
+a nondifferentiable point. Exit status 1 if anything does not hold.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ LARGEST = 10
 
 
 def instance(family: str, number: Sequence[int]) -> MarginProblem | None:
-    """Return the instance of that number of the campaign of exact optima.
+    """Return the instance with this number of the campaign `exact.nightly`.
 
-    None if it has hard rows or is too large.
+    Return None if it has hard rows or is too large.
     """
     problem = drawn(family, number)
     soft = (
@@ -64,7 +64,7 @@ def parameter(problem: MarginProblem, rng: np.random.Generator) -> Parameter:
 
 
 def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensitivity, list[str]]:
-    """Return the derivatives in a random parameter, and contradictions by differences."""
+    """Return derivatives in a random parameter, and how differences contradict them."""
     rng = np.random.default_rng([*number, 1])
     new = (
         None
@@ -76,7 +76,7 @@ def derived(problem: MarginProblem, number: Sequence[int]) -> tuple[ExactSensiti
 
 
 def judged(problem: MarginProblem | None, number: Sequence[int]) -> Trial:
-    """Return the complaints by differences of exact optima and near-optimal functions."""
+    """Return the complaints about derivatives and about properties of an instance."""
     if problem is None:
         return Trial(counts=Counter(["left out"]))
     found, said = derived(problem, number)

@@ -1,8 +1,8 @@
 """Random programs of machine learning and of degenerate optimisation, by kind.
 
-Data are "integer" grids, "degenerate" ones (of rank one, repeated, zero rows and
-columns, contradicting or equal labels), "float" ones, or "scaled" by powers of ten from
-1e-5 to 1e5. Kinds of `HARD` draw their own.
+Data are "integer" grids, "degenerate" (of rank one, repeated points, zero rows and
+columns, contradicting or equal labels), "float", or "scaled" by powers of ten from 1e-5
+to 1e5. Programs of `HARD` do not depend on these kinds of data.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def svm(rng: Rng, m: int, d: int, data: str) -> Program:
 def svm_dual(rng: Rng, m: int, d: int, data: str) -> Program:
     """Draw min 1/2 |w|^2 - 1'a  s.t.  w = sum a_i y_i x_i,  y'a = 0,  0 <= a <= C.
 
-    Integer data have the dense quadratic form in a.
+    For integer or degenerate data w is eliminated, and the quadratic form is dense.
     """
     X, y = points(rng, m, d, data)
     Z, box = y[:, None] * X, np.append(np.zeros(m), np.full(m, cost(rng, "integer")))
@@ -149,9 +149,9 @@ def one_norm_svm(rng: Rng, m: int, d: int, data: str) -> Program:
 
 
 def least_squares(rng: Rng, m: int, d: int, data: str) -> Program:
-    """Draw min |X w - y|^2 [+ 1/2 |w|^2] for integer data, without constraints.
+    """Draw min |X w - y|^2 for integer or degenerate data, else a separable quadratic.
 
-    Other data have a separable quadratic.
+    Half of the time 1/2 |w|^2 is added. There are no constraints.
     """
     X, y = points(rng, m, d, data)
     ridge = np.eye(d) if rng.random() < 0.5 else np.zeros((d, d))
@@ -197,7 +197,7 @@ KINDS: tuple[Callable[[Rng, int, int, str], Program], ...] = (
 
 
 def table_rows(a: int, b: int) -> Array:
-    """Return the sums of the rows and of the columns of an a x b table."""
+    """Return the matrix that maps an a x b table to its sums of rows and columns."""
     return np.vstack([np.kron(np.eye(a), np.ones(b)), np.kron(np.ones(a), np.eye(b))])
 
 
@@ -220,7 +220,7 @@ def transport(rng: Rng) -> Program:
 
 
 def assignment(rng: Rng) -> Program:
-    """Draw the transport of ones, with degenerate corners only."""
+    """Draw a transport with all sums 1, whose vertices are all degenerate."""
     n = int(rng.integers(2, 7))
     return made(
         None,
@@ -233,7 +233,7 @@ def assignment(rng: Rng) -> Program:
 
 
 def redundant(rng: Rng) -> Program:
-    """Draw a cone of repeated rows within a box."""
+    """Draw an objective over a polyhedral cone with repeated rows, within a box."""
     d = int(rng.integers(2, 6))
     G = rng.integers(-1, 2, (12, d)).astype(np.float64)
     G = np.vstack([G, G, 2 * G[:4], np.eye(d), -np.eye(d)])
@@ -251,7 +251,7 @@ def tight_at_the_optimum(rng: Rng) -> Program:
 
 
 def scaled_unknowns(rng: Rng) -> Program:
-    """Draw variables in units from 2^-20 to 2^20."""
+    """Draw a quadratic program with variables in units from 2^-20 to 2^20."""
     n = int(rng.integers(3, 10))
     D = np.diag(np.exp2(rng.integers(-20, 20, n)))
     B, G = rng.integers(-3, 4, (n, n)) @ D, rng.integers(-2, 3, (2 * n, n)) @ D
@@ -259,7 +259,7 @@ def scaled_unknowns(rng: Rng) -> Program:
 
 
 def nearly_infeasible(rng: Rng) -> Program:
-    """Draw two opposite rows at a distance of 2^-8 to 2^-45, or infeasible by as much."""
+    """Draw a program with two opposite rows, feasible or not by 2^-8 to 2^-45."""
     n = int(rng.integers(2, 6))
     G, room = (
         rng.integers(-2, 3, (6, n)).astype(np.float64),

@@ -1,4 +1,4 @@
-"""Fuzzing of every reader by Atheris, one after the other (`make fuzz`).
+"""Fuzzing of all file readers by Atheris, one after another (`make fuzz`).
 
 python -m campaigns fuzz.every --seconds 600 svmlight csv
 """

@@ -21,7 +21,7 @@ from equimargin.proofs.checker import sha256
 from places import ROOT
 
 CORPUS = ROOT / "tests" / "corpus"
-"""Folder for each reader, of valid files and of earlier failing cases."""
+"""Folder with a subfolder for each reader, of valid files and earlier failing cases."""
 
 NUMBERS = st.one_of(
     st.integers(-3, 12).map(str),
@@ -46,7 +46,7 @@ NUMBERS = st.one_of(
     ),
     st.floats(allow_nan=False).map(repr),
 )
-"""Numbers as text, and nearly valid ones."""
+"""Valid and nearly valid numbers, as text."""
 WORDS = st.one_of(
     NUMBERS,
     st.sampled_from(
@@ -190,7 +190,7 @@ EXTENTS = st.one_of(st.integers(0, 4), st.sampled_from([-1, 2**31, 2**40, 2**62]
 
 @st.composite
 def arrays(draw: st.DrawFn) -> bytes:
-    """Draw an array file of NumPy: a header, and bytes that may fit it."""
+    """Draw an array file of NumPy: valid, or a header and unrelated bytes."""
     descr, shape, by_columns = draw(TYPES), draw(st.lists(EXTENTS, max_size=3)), draw(st.booleans())
     file = io.BytesIO()
     if draw(st.booleans()) and isinstance(descr, str) and descr != "|O":
@@ -288,11 +288,11 @@ def changed_certificates(draw: st.DrawFn) -> bytes:
 
 
 CERTIFICATES = st.one_of(changed_certificates(), OBJECTS)
-"""Certificates; their readers correct the digests."""
+"""Certificates; the fuzzed readers renew their digests."""
 
 
 def signed(content: bytes) -> bytes:
-    """Return a certificate with fitting digests, or the content if it is none."""
+    """Return a certificate with renewed digests, or unchanged if that is impossible."""
     try:
         document = json.loads(content)
         document["digests"] = {
@@ -308,7 +308,7 @@ def signed(content: bytes) -> bytes:
 def changed_archives(draw: st.DrawFn, reader: str) -> bytes:
     """Draw an archive of the corpus with arrays changed, excluded or added.
 
-    Its text is changed at times.
+    Sometimes its text is changed.
     """
     with zipfile.ZipFile(io.BytesIO(draw(st.sampled_from(_whole_archives(reader))))) as given:
         members = {name.removesuffix(".npy"): given.read(name) for name in given.namelist()}
@@ -327,7 +327,7 @@ def changed_archives(draw: st.DrawFn, reader: str) -> bytes:
 
 
 def _near(content: bytes) -> st.SearchStrategy[bytes]:
-    """Draw an array of equal shape and type with other entries."""
+    """Return a strategy of arrays of the same shape and type with other entries."""
     try:
         array = np.load(io.BytesIO(content))
     except (
@@ -336,7 +336,7 @@ def _near(content: bytes) -> st.SearchStrategy[bytes]:
         OSError,
         MemoryError,
     ):
-        # An array from an earlier draw may only claim its size.
+        # The header of a changed array may state a size that the bytes do not have.
         return st.just(content)
 
     def written(drawn: bytes) -> bytes:
@@ -482,4 +482,4 @@ METADATA = st.one_of(
 ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(
     lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass")
 )
-"""Entry points of an installed package, and after a NUL its metadata."""
+"""Entry points of an installed package, followed by NUL and the package's metadata."""

@@ -1,11 +1,11 @@
-"""Fuzzing of every reader by Atheris, one after the other, on damaged files.
+"""Fuzzing of all file readers by Atheris, one after another, on damaged files.
 
     python -m campaigns fuzz.every --seconds 600 svmlight csv
 
-Half of the seconds of a reader are random bytes, which begin with its corpus; half are
-nearly valid files from hypothesis. Failing cases are an exception that the reader does
-not document, a file beyond the reader's time limit or a gigabyte of memory, and any
-code that a file makes the reader run. Their files are kept in
+For half of the seconds of a reader the files are random changes of its corpus, for the
+other half nearly valid files from hypothesis. A case fails if the reader raises an
+exception that it does not document, exceeds its time limit or a gigabyte of memory, or
+runs code because of the file. Files of failing cases are written to
 build/fuzz/READER/findings. Exit status 1 if there are any.
 """
 
@@ -24,7 +24,7 @@ from campaigns.runner import HANG_SECONDS, Campaign, Check, Trial
 from places import HANG, ROOT
 
 FOLDER = ROOT / "build" / "fuzz"
-"""Folder of failing cases, and of the files that Atheris keeps."""
+"""Folder of failing cases, and of the corpora that Atheris extends."""
 MODES = ("raw", "drawn")
 
 

@@ -1,6 +1,6 @@
 """Fuzzing of one reader by Atheris, in its own process.
 
-Random bytes starting from the corpus, or samples of hypothesis.
+Files are random changes of the corpus (raw), or samples of hypothesis (drawn).
 
 python -m campaigns.fuzz.one READER raw|drawn SECONDS FOLDER
 """
@@ -28,19 +28,19 @@ from campaigns.fuzz.watch import Finding, examine
 MEMORY = 2**30
 """Memory that a reader may use in addition to that before the first file, in bytes."""
 CLOCK = {"certificate": 120}
-"""CPU seconds until a reader counts as hanging, if its own limits exceed SECONDS."""
+"""CPU seconds until a reader counts as hanging, for readers with limits above SECONDS."""
 SECONDS = 20
-"""CPU seconds until a file counts as hanging its reader; the process is ended then."""
+"""CPU seconds until any other reader counts as hanging, and the process is ended."""
 WAITING = 300
-"""Time until a reader that waits without CPU time counts as hanging, in seconds.
+"""Wall time until a reader that uses no CPU time counts as hanging, in seconds.
 
-A busy machine takes as long at times.
+On a busy machine a reader sometimes waits nearly as long.
 """
 LONGEST_FILE = 2**16
-"""Size of the longest file, in bytes; longer ones are slower without effect."""
+"""Maximum size of a file, in bytes; larger files take longer and find no more."""
 
 LENGTHEN = {"raw": 20, "drawn": 0}
-"""Slowness at which Atheris lengthens files; 0 is at once.
+"""Value of libFuzzer's len_control: 0 tries long files at once, 20 lengthens them slowly.
 
 hypothesis draws nothing from few bytes.
 """
@@ -61,7 +61,7 @@ def functions(module: ModuleType) -> Iterator[FunctionType]:
 
 
 def raw(name: str, folder: Path, found: Path) -> Callable[[bytes], None]:
-    """Return a function that passes bytes to a reader, and keeps failing cases."""
+    """Return a function that passes bytes to a reader, and writes failing cases."""
     reader, clock = READERS[name], CLOCK.get(name, SECONDS)
 
     def put(content: bytes) -> None:
@@ -77,7 +77,7 @@ def raw(name: str, folder: Path, found: Path) -> Callable[[bytes], None]:
 
 
 def drawn(name: str, folder: Path, found: Path) -> Callable[[bytes], object]:
-    """Return a `raw` function whose bytes become a file by the reader's strategy."""
+    """Return a function that passes to a reader a file drawn by hypothesis from bytes."""
     put = raw(name, folder, found)
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
@@ -86,7 +86,7 @@ def drawn(name: str, folder: Path, found: Path) -> Callable[[bytes], object]:
         put(content)
 
     fuzz: Callable[[bytes], object] = test.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
-    # The initial work of hypothesis does not count for a file.
+    # The first call of hypothesis is slow, and must not count as part of a file's time.
     fuzz(bytes(LONGEST_FILE))
     return fuzz
 
@@ -104,7 +104,7 @@ def main(name: str, mode: str, seconds: str, build: str) -> None:
     for each in (grown, found, folder):
         each.mkdir(parents=True, exist_ok=True)
     for seed in sorted((CORPUS / name).iterdir()):
-        # Memory loaded at first use does not count for a file.
+        # Memory used by the first calls must not count as part of a file's memory.
         examine(reader, seed.read_bytes(), folder)
     put = (raw if mode == "raw" else drawn)(name, folder, found)
     pages = int(Path("/proc/self/statm").read_text().split()[0])

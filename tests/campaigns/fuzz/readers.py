@@ -1,4 +1,4 @@
-"""Readers of third-party files: their calls, exceptions and fuzzed sources."""
+"""Fuzzed readers of files: functions, documented exceptions and modules."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
 )
 NUMBERED = "a,b,y\n1,2,3\n2,1,1\n0,0,2\n"
-"""Rows of numbers, ranked by pairs."""
+"""Table of numbers, as the features of pairs."""
 NAMED = "id,a,b,qid,y\np,1,2,1,3\nq,2,1,1,1\nr,0,0,2,2\n"
-"""Rows with names, ranked by pairs."""
+"""Table with names of rows, as the features of pairs."""
 ASKED = AnswerSpec(
     DataPlan("xor"),
     "0" * 32,
@@ -68,7 +68,7 @@ ASKED = AnswerSpec(
     1e-6,
     60.0,
 )
-"""Answer requested by the study of the corpus."""
+"""Answer that the study of the corpus lacks."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class Reader:
     Parameters
     ----------
     file : str
-        Name of a file of this kind.
+        Name under which contents are written.
     ways : tuple[Callable[[Path], Any], ...]
-        Functions that read the file of a path.
+        Functions that read the file at a path.
     refusals : tuple[type[Exception], ...]
         All exceptions that they may raise.
     modules : tuple[str, ...]
-        Modules whose branches Atheris follows.
+        Modules whose branch coverage Atheris measures.
     drawn : SearchStrategy[bytes]
         Nearly valid contents, from hypothesis.
     """
@@ -102,7 +102,7 @@ def _table(**how: Any) -> Callable[[Path], Any]:
 
 
 def _pairs(features: str) -> Callable[[Path], Any]:
-    """Return a reader of pairs of the rows of a text."""
+    """Return a reader of pairs of rows of a table, given as text."""
 
     def read(file: Path) -> Any:
         rows = file.with_name("rows.csv")
@@ -117,13 +117,13 @@ def _verdict(file: Path) -> None:
 
 
 def _verdict_on_signed(file: Path) -> None:
-    """Check a certificate with correct digests: wrong ones would hide the rest."""
+    """Check a certificate with renewed digests: with wrong ones nothing else is checked."""
     file.write_bytes(drawn.signed(file.read_bytes()))
     checker.verdict(str(file))
 
 
 def _shown(file: Path) -> None:
-    """Show all outputs of a study."""
+    """Make all outputs of a study."""
     study = Study(file)
     study.progress()
     study.to_csv()
@@ -141,7 +141,7 @@ def _worked_on(file: Path) -> None:
 
 
 def _plugins(file: Path) -> None:
-    """Read the plug-ins of one installed package; no module named there is imported."""
+    """Read the plug-ins of one installed package; the modules it names are not imported."""
     points, _, metadata = file.read_bytes().partition(b"\0")
     folder = file.parent / "somebody-1.0.dist-info"
     folder.mkdir(exist_ok=True)
@@ -164,7 +164,7 @@ TABLES = (
     _table(decimal=","),
     _table(header=False, sep="whitespace"),
 )
-"""Ways to read a table."""
+"""Functions that read a table."""
 READERS = {
     "svmlight": Reader("rows.svm", (load,), (DataError,), OF_DATA, drawn.SVMLIGHT),
     "csv": Reader("rows.csv", TABLES, (DataError,), OF_DATA, drawn.TABLES),

@@ -24,24 +24,21 @@ FORBIDDEN = (
 )
 """Prefixes of the audit events of Python that no file may trigger.
 
-They are events of execution, loading and calls.
+These events unpickle objects, load libraries, start programs or open connections.
 """
 LONGEST_SENTENCE = 2_000
-"""Maximum length of an error message, excluding names quoted from the file.
-
-In characters; a longer one says no more.
-"""
+"""Maximum length of an error message in characters, without names from the file."""
 QUOTED = 5
-"""Factor by which a character of the file may lengthen in a message.
+"""Factor by which quoting may lengthen a text of the file in a message.
 
-A quotation mark of a shell word does.
+A quotation mark in a quoted shell word takes five characters.
 """
 
 _seen: list[str] | None = None
 
 
 class Finding(AssertionError):
-    """Forbidden action of a reader."""
+    """Failing case of a reader."""
 
 
 def examine(reader: Reader, content: bytes, folder: Path) -> bool:
@@ -95,7 +92,7 @@ def _check_sentence(refusal: Exception, longest: int) -> None:
 
 @contextmanager
 def _watched() -> Iterator[list[str]]:
-    """Yield the forbidden events that Python reports while this is entered."""
+    """Yield a list of the forbidden events that Python reports within the `with` block."""
     global _seen
     if _seen is None:
         sys.addaudithook(_heard)

@@ -104,16 +104,16 @@ def test_one_declaration_alone_is_undecided() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--solver", "smo"], "no declaration was asked for; one specialised solver agrees"),
+        (["--solver", "smo"], "no declaration was requested; one specialised solver agrees"),
         (
             ["--solver", "smo", "--solver", "huber"],
-            "no declaration was asked for; 2 specialised solvers agree",
+            "no declaration was requested; 2 specialised solvers agree",
         ),
         # A third solver may wait for the compilation of its code.
-        (["--formulation", "svm.l2.*"], "no declaration was asked for; "),
+        (["--formulation", "svm.l2.*"], "no declaration was requested; "),
         (
             ["--solver", "SCS", "--formulation", "svm.soft.dual"],
-            "one declaration agrees; no specialised solver was asked for",
+            "one declaration agrees; no specialised solver was requested",
         ),
     ],
 )
@@ -752,7 +752,7 @@ def test_show_says_what_a_family_a_solver_and_a_backend_are() -> None:
     (control,) = (
         line for line in family.splitlines() if line.strip().startswith("svm.soft.dual.as_printed ")
     )
-    assert control.endswith("[control: wrong on purpose, or nonequivalent]")
+    assert control.endswith("[negative control: wrong on purpose, or nonequivalent]")
     # The negative controls of rank.l1 are declared before it.
     ranking = RUN.invoke(app, ["show", "rank.l1"]).output
     assert "1/2 |w|^2 + C sum_ij xi_ij" in ranking.partition("Formulations")[0]
@@ -790,7 +790,7 @@ def test_the_help_of_audit_lists_the_keys() -> None:
 def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
-    assert "kernels compiled or found in" in result.output
+    assert "functions compiled or loaded in" in result.output
 
 
 def test_an_option_that_takes_the_place_of_a_field_fills_it() -> None:

@@ -131,7 +131,7 @@ def test_any_family_with_the_hinge_has_a_path_and_any_metric_of_its_task_chooses
     assert not list(faults(record, "path"))
     assert drawn.read_text().endswith("</svg>\n")
     pieces = "onenorm" in family or family == "rvm"
-    assert ("f is constant between them" in output) == pieces
+    assert ("f is constant between breakpoints" in output) == pieces
     path = (OneNormPath if pieces else RegularizationPath).load(saved)
     assert path.problem.family == family
     lam = record["selected"]["lam"]
@@ -518,12 +518,12 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),
         (
             ["xor", "--plot", "a.svg", "--save", "same.npz", "--json", "./same.npz"],
-            ["same.npz is named for two files"],
+            ["same.npz is named for two outputs"],
         ),
-        (["xor", "--validate", "-3"], ["folds are a whole number"]),
-        (["xor", "--validate", "2.5"], ["folds are a whole number"]),
-        (["xor", "--validate", "inf"], ["folds are a whole number"]),
-        (["xor", "--validate", "1"], ["2 folds or more"]),
+        (["xor", "--validate", "-3"], ["folds must be a whole number"]),
+        (["xor", "--validate", "2.5"], ["folds must be a whole number"]),
+        (["xor", "--validate", "inf"], ["folds must be a whole number"]),
+        (["xor", "--validate", "1"], ["at least 2; put"]),
         (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),
         (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),

@@ -174,7 +174,7 @@ def test_every_answer_is_a_row_with_its_mark_and_its_word(found: Comparison, pag
         assert cells["solver"] == answer["solver"]
         assert cells["agreement"] == f"{marks[answer['agreement']]} {answer['agreement']}"
         if answer["agreement"] != "skipped":
-            assert float(cells["claim"]) == pytest.approx(answer["value"], rel=1e-9)
+            assert float(cells["value"]) == pytest.approx(answer["value"], rel=1e-9)
             assert float(cells["solve s"]) == pytest.approx(answer["solve_seconds"], abs=1e-3)
     assert {answer["agreement"] for answer in found.answers} >= {"agrees", "disagrees"}
 
@@ -238,7 +238,7 @@ def test_pictures_have_a_title_a_description_and_shapes(found: Comparison, page:
     titles = [picture.all("title")[0].text for picture in pictures]
     assert titles == [
         "Time against proven width, of every answer",
-        *(f"Proven intervals and claims of {family.id}" for family in found.families),
+        *(f"Proven intervals and reported values of {family.id}" for family in found.families),
         "Links between the formulations",
     ]
     for picture in pictures:

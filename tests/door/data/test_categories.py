@@ -103,7 +103,7 @@ def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
         "(--drop d)"
     )
     target = (
-        "line 2, column 'y': 'u' is not a finite number; of labels a classification takes two, "
+        "line 2, column 'y': 'u' is not a finite number; a classification has two labels, "
         "and these are 3"
     )
     for part in ("4 columns need", "words in 'b' (", "missing entries in 'c' (", bad, target):

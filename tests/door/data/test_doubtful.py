@@ -64,7 +64,7 @@ def test_a_missing_label_is_no_class(tmp_path: Path, word: str) -> None:
             DataError, match=re.escape(f"line 3, column 'y': '{word}' stands for a missing entry; ")
         ):
             load(path, task=task)
-        with pytest.raises(DataError, match=r"takes two, and these are 1|has one class"):
+        with pytest.raises(DataError, match=r"has two labels, and these are 1|has one class"):
             load(path, task=task, missing="drop")
     if word.lower() == "nan":  # It is a number, but no finite one.
         with pytest.raises(DataError, match="is not a finite number"):
@@ -727,7 +727,7 @@ def test_load_best_against_the_data_that_are_joined_is_refused(tmp_path: Path) -
         first = load(path, task="ranking", best=best)  # type: ignore[arg-type]
         with pytest.raises(
             DataError,
-            match=f"best is '{other}', and the {best or 'highest'} label is the best of the data",
+            match=f"best is '{other}', and the {best or 'highest'} label is the best in the data",
         ):
             load(path, like=first, best=other)  # type: ignore[arg-type]
         assert (
@@ -807,7 +807,7 @@ def test_path_lowest_best_has_metrics_of_relevances(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["path", str(path), "--best", "lowest", "--validate", str(worse), "--metric", "ndcg"]
     )
-    assert "as of labels above 3, the worst of rows.csv; choose another metric" in " ".join(
+    assert "as labels are above 3, the largest of rows.csv; choose another metric" in " ".join(
         result.output.split()
     )
 

@@ -257,8 +257,8 @@ def test_a_comma_that_groups_digits_is_no_decimal_point(tmp_path: Path) -> None:
 def test_a_mark_that_separates_nothing_is_refused(tmp_path: Path, mark: str) -> None:
     with pytest.raises(
         DataError,
-        match="cannot separate fields; give one character that stands in no number, tab or "
-        "whitespace",
+        match="cannot separate fields; give tab, whitespace or one character that occurs in "
+        "no number",
     ):
         load(write(tmp_path, "a,y\n1,2\n"), sep=mark)
 
@@ -573,7 +573,7 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
     [
         (
             {"a": np.array([1, "x"], dtype=object), "y": [1, 2]},
-            "column 'a': holds text beside numbers; convert it or leave it out",
+            "column 'a': holds both text and numbers; convert it or leave it out",
         ),
         (
             {"a": np.array([1, [2]], dtype=object), "y": [1, 2]},
@@ -760,7 +760,7 @@ def test_a_bad_id_is_refused_with_its_place(tmp_path: Path) -> None:
     features = write(tmp_path, "id,a,b\nx,1,2\ny,2,3\nx,2,4\n")
     with pytest.raises(
         DataError,
-        match=r"line 4, column 'id': the id 'x' is that of line 2 already; make every id another",
+        match=r"line 4, column 'id': line 2 has the id 'x', too; give every row a different id",
     ):
         load(features, preferences=prefs)
 

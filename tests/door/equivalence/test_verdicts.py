@@ -171,7 +171,7 @@ def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> Non
         **FEW,
     )
     (claim,) = [said for said in found.reasons if "holds for all values of the parameter C" in said]
-    assert claim.startswith("Of the problems built here, it holds")
+    assert claim.startswith("For the problems built here, the proof holds")
     assert claim.endswith("Whether other problems are built at other values is not examined.")
 
 
@@ -321,9 +321,9 @@ def test_instances_that_a_formulation_is_not_stated_for_decide_nothing() -> None
             examples=4,
         )
         assert found.verdict == "EQUAL"
-        assert found.undecided["same_refusing.dual is not stated there: C is 3"] > 0
+        assert found.undecided["same_refusing.dual cannot be declared for these data: C is 3"] > 0
         assert any(
-            "the verdict is on the data that both take" in reason for reason in found.reasons
+            "the verdict covers only data for which both can" in reason for reason in found.reasons
         )
     finally:
         for id in [id for id in REGISTRY if id.startswith("same_refusing")]:
@@ -357,7 +357,7 @@ def test_what_is_too_large_or_has_no_affine_value_is_said_to_have_no_reason_soug
     large = same(rows(100), rows(100), st.just(0), **FEW)
     assert (
         large.reasons[1]
-        == "None was sought on 1 instance: a program has more than 150 unknowns and rows."
+        == "None was sought on 1 instance: a program has more than 150 variables and rows."
     )
     squared = same(lambda d: (rows(2)(d), lambda v: v * v), rows(4), st.just(0), **FEW)
     assert squared.reasons[:2] == (
@@ -443,7 +443,9 @@ def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data(
         assert same("same_mine.dual", "same_mine.doubled", **FEW).verdict == "EQUAL"
         wrong = refute("same_mine.wrong", examples=150)
         assert (wrong.verdict, wrong.b) == ("DIFFERENT", "same_mine.primal")
-        assert wrong.undecided["same_mine.wrong is not stated there: too few points"] > 0
+        assert (
+            wrong.undecided["same_mine.wrong cannot be declared for these data: too few points"] > 0
+        )
         kept = {
             (each.a, each.b): each.found.verdict
             for each in suggest("same_mine", draws=2, examples=100)

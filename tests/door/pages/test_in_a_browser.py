@@ -177,10 +177,10 @@ def test_infinite_widths_are_larger_than_all_others(
 @pytest.mark.parametrize("key", ["\ue007", " "])
 def test_the_keyboard_sorts_as_well(browser: Browser, pages: dict[str, Path], key: str) -> None:
     browser.open(pages["controls"])
-    head = button(browser, "claim")
+    head = button(browser, "value")
     browser.run("arguments[0].focus()", head)
     head.send_keys(key)
-    figures = [float(each) for each in column(browser, "claim") if each]
+    figures = [float(each) for each in column(browser, "value") if each]
     assert figures == sorted(figures)
     assert browser.run("return document.activeElement === arguments[0]", head)
 

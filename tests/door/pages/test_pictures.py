@@ -275,12 +275,12 @@ def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> 
     for problem, between, roundings in (
         (
             classification(*FOUR, kernel=rbf(1.0)),
-            "lambda f is a straight line of lambda.",
+            "lambda f is linear in lambda.",
             "rounding included",
         ),
         (
             one_norm_classification(*FOUR, kernel=rbf(1.0)),
-            "f stays as it is between two breakpoints.",
+            "f is constant between two breakpoints.",
             "in float64",
         ),
     ):

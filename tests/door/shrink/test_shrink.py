@@ -328,7 +328,7 @@ def test_where_all_agree_the_command_says_so(tmp_path: Path) -> None:
         "xor", "--solver", "smo", "--family", "svm.soft", "--json", tmp_path / "none.json"
     ) == (
         0,
-        "There is no finding: no answer disagrees, fails or is slow.\n",
+        "There is no failing case: no answer disagrees, fails or is slow.\n",
     )
     assert not (tmp_path / "none.json").exists()
 

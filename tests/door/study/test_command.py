@@ -115,7 +115,7 @@ def test_a_database_may_have_any_name_and_is_no_plan(plan: Path, tmp_path: Path)
     assert study(database, "--status")[0] == 0
     status, output = study(database, "--resume")
     assert status == 2
-    assert "is the database of a study, and its answers are run by its plan" in output
+    assert "is the database of a study, whose plan is needed to run answers" in output
     text = plan.rename(tmp_path / "plan.sqlite")
     status, output = study(text)
     assert status == 2
@@ -144,7 +144,7 @@ def test_a_data_frame_takes_pandas(plan: Path) -> None:
             ["plan.toml", "--memory", "much"],
             "--memory must be a number of bytes such as 500M or 2G, not 'much'",
         ),
-        (["plan.toml", "--database", "no/folder.sqlite"], "it cannot be opened or made"),
+        (["plan.toml", "--database", "no/folder.sqlite"], "it cannot be opened or created"),
     ],
 )
 def test_what_is_refused_is_a_sentence(
@@ -166,7 +166,7 @@ def test_a_study_that_others_work_on_is_not_begun_again(plan: Path) -> None:
             other.lease()
             status, output = study(plan)
             assert status == 2
-            assert "1 process at work" in output
+            assert "1 process running" in output
             status, output = study(plan, "--resume")
             assert status == 4
             assert "The missing answers are leased by other processes" in output
@@ -181,7 +181,7 @@ def test_progress_in_words() -> None:
         == "4 of 9 answers: 2 solved, 1 failed, 1 skipped; no process is running"
     )
     assert Progress(sets, [{}], 300.0).sentence.endswith(
-        "; 1 process at work, about 5 minutes left"
+        "; 1 process running, about 5 minutes left"
     )
     assert [duration(seconds) for seconds in (3, 100, 119, 7200, 2e5)] == [
         "3 s",

@@ -305,7 +305,7 @@ def test_files_that_are_no_study_are_left_as_they_are(tmp_path: Path) -> None:
         Database(other, writes=True)
     with pytest.raises(StudyError, match="is not there"):
         Database(tmp_path / "none.sqlite")
-    with pytest.raises(StudyError, match="cannot be opened or made"):
+    with pytest.raises(StudyError, match="cannot be opened or created"):
         Database(tmp_path / "folder" / "none.sqlite", writes=True)
 
 
@@ -369,11 +369,11 @@ ENDLESS = (
         (("UPDATE provenance SET record = '[1]'",), "is no JSON object"),
         (
             ("INSERT INTO holder VALUES (9, 'm', 12, '1', '1999-01-01', 4e9)",),
-            "process 12 at work since '1999-01-01' cannot be",
+            "there cannot be a process 12 running since '1999-01-01'",
         ),
         (
             ("INSERT INTO holder VALUES (9, 'm', -1, '1', '1999-01-01T00:00:00+00:00', 4e9)",),
-            "process -1 at work since",
+            "there cannot be a process -1 running since",
         ),
         (("UPDATE about SET value = x'00'",), "value of a row is"),
     ],

@@ -34,7 +34,7 @@ def written(tmp_path: Path) -> Written:
         ("", "there is no [[data]]"),
         ("[grid]\nC = [", "is no TOML file: "),
         ('[[data]]\nsource = "xor"\n[gird]\nC = 1', "there is no table 'gird'; did you mean grid?"),
-        ('[data]\nsource = "xor"', "data must be written [[data]], once for each"),
+        ('[data]\nsource = "xor"', "data must be written [[data]], one table for each"),
         ("[[data]]\nscale = true", "[[data]] 1 has no source"),
         (
             f'{XOR}[[data]]\nsource = "iris"\nsamples = 3',
@@ -153,7 +153,7 @@ def test_a_file_that_is_no_text_or_is_not_there(tmp_path: Path) -> None:
         ),
         (
             '[[data]]\nsource = "xor"\nscale = true\n[[kernel]]\nname = "precomputed"',
-            "do not go with a precomputed kernel",
+            "do not apply to a precomputed kernel",
         ),
         (f'{XOR}[[kernel]]\nname = "precomputed"', "data xor, kernel precomputed, C = 1: "),
         (f'{XOR}[study]\nplugins = "no_such_module_here"', "no_such_module_here"),

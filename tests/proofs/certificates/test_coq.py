@@ -236,7 +236,7 @@ SAYS = [
         0,
         "Checked by checker.py, and by the proved checker, which accepts 1 of 1.",
     ),
-    ("echo unread", 0, f"which accepts 0 of 1, and does not read 1: {coq.COVERED}."),
+    ("echo unread", 0, f"which accepts 0 of 1, and does not support 1: {coq.COVERED}."),
     (
         "echo rejected",
         1,

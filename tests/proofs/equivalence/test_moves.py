@@ -49,12 +49,12 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (Elimination(0, 1), "unknown 1 is not in equation 0"),
-        (PartialMinimization(2), "unknown 2 is in a row"),
-        (DominatedColumn(1), "unknown 1 has another row than x >= 0"),
-        (ForcingConstraint(0), "equation 0 forces no unknown to 0"),
-        (Projection(0), "unknown 0 is in an equation"),
-        (Projection(1), "the objective depends on unknown 1"),
+        (Elimination(0, 1), "variable 1 is not in equation 0"),
+        (PartialMinimization(2), "variable 2 is in a row"),
+        (DominatedColumn(1), "variable 1 has another row than x >= 0"),
+        (ForcingConstraint(0), "equation 0 forces no variable to 0"),
+        (Projection(0), "variable 0 is in an equation"),
+        (Projection(1), "the objective depends on variable 1"),
         (EmptyRow(0), "equation 0 is not 0 = 0"),
         (RedundantConstraint(2), "inequality 2 is not implied"),
         (RedundantConstraint(2, 3, HALF), "inequality 2 is not implied"),

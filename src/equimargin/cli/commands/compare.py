@@ -39,7 +39,7 @@ OptionalDataArgument = Annotated[str | None, *DataArgument.__metadata__]
 BY_HAND = "by Ctrl-C or SIGTERM"
 """Cause of the end of a comparison that the user interrupted.
 
-Other processes may then still run; after the total time none does.
+Other processes may still run then, unlike at the end of the total time.
 """
 
 
@@ -74,7 +74,7 @@ def compare(  # prose-ok: param-section
         bool,
         flag(
             "--explain",
-            "Explain the terms and marks of the page, and exit.",
+            "Explain the terms and marks of the report, and exit.",
             OUTPUT,
             callback=_explain,
             is_eager=True,
@@ -203,9 +203,9 @@ def _named(*files: Path | None) -> list[str]:
 
 @contextmanager
 def _no_answer_yet(*files: Path | None) -> Iterator[None]:
-    """End at an interrupt with a message on the files that are not written.
+    """End the command at an interrupt with a message on the files that are not written.
 
-    Interrupts after the first answer do not arrive here.
+    Interrupts after the first answer are handled elsewhere.
     """
     try:
         yield

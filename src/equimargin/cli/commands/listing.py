@@ -130,7 +130,7 @@ def atlas(  # prose-ok: param-section
 def _listing(subject: str) -> Iterator[tuple[str, str]]:
     from equimargin.formulations import FAMILIES, REGISTRY
 
-    # Imports are local to the subjects: only the tables of one are loaded.
+    # Imported per subject: only the tables of the requested one are loaded.
     if subject == "data":
         from equimargin.data import BUNDLED
 
@@ -141,13 +141,15 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         if not LOADED:
             yield (
                 "none",
-                "--plugin MODULE loads one, and so does a package that names it in its entry "
-                "points",
+                "--plugin MODULE loads one; those that installed packages name in their entry "
+                "points are loaded by themselves",
             )
         for plugin in LOADED.values():
             yield (
                 plugin.module,
-                f"{plugin.origin}: left out, {plugin.failure}" if plugin.failure else plugin.origin,
+                f"{plugin.origin}: not loaded, {plugin.failure}"
+                if plugin.failure
+                else plugin.origin,
             )
     elif subject == "kernels":
         from equimargin.formulations.kernels.registry import KERNELS
@@ -164,7 +166,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
             sources = "; ".join(map(str, entry.sources))
             yield (
                 entry.id,
-                sources + (" [control]" if entry.control else "") + _origin(entry.module),
+                sources + (" [negative control]" if entry.control else "") + _origin(entry.module),
             )
     elif subject == "solvers":
         from equimargin.solvers import BACKENDS, SOLVERS
@@ -202,7 +204,7 @@ def _page(id: str) -> str:
         name.lower(): name
         for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)
     }
-    # Names are found in any case; a bundled data set only has a sentence, below.
+    # Names are matched ignoring case; a bundled data set has no page.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -251,10 +253,10 @@ def _of_formulation(id: str) -> Iterator[str]:
     entry = REGISTRY[id]
     yield f"{entry.id}   (family {entry.family})"
     if entry.control:
-        yield "A control: wrong on purpose or nonequivalent, it must disagree."
+        yield "A negative control: wrong on purpose or nonequivalent, so that it must disagree."
     latex = [f"LaTeX   {entry.latex}", ""] if entry.latex else []
     statement = ["", entry.statement] if entry.statement else []
-    yield from (*statement, "", *latex, "Printed in")
+    yield from (*statement, "", *latex, "Published in")
     yield from (f"  {source}: {source.full}" for source in entry.sources)
     for link in links.of(id):
         other = link.b if link.a == id else link.a
@@ -275,13 +277,13 @@ def _of_formulation(id: str) -> Iterator[str]:
 def _of_family(id: str) -> Iterator[str]:
     """Yield the page of a family.
 
-    It has the equation of the first formulation that is no control, all formulations,
-    the solvers, and the relations to other families.
+    The page has the equation of the first formulation that is no negative control, all
+    formulations, the solvers, and the relations to other families.
     """
     from equimargin.formulations import REGISTRY, links
     from equimargin.solvers import SOLVERS
 
-    # Controls last: the first entry states the problem of the family.
+    # Negative controls last: the first entry states the problem of the family.
     entries = sorted(
         (entry for entry in REGISTRY.values() if entry.family == id),
         key=lambda entry: entry.control,
@@ -291,7 +293,9 @@ def _of_family(id: str) -> Iterator[str]:
     yield from (id, *statement, "", *latex, "Formulations")
     width = max(len(entry.id) for entry in entries) + 2
     for entry in entries:
-        control = "   [control: wrong on purpose, or nonequivalent]" if entry.control else ""
+        control = (
+            "   [negative control: wrong on purpose, or nonequivalent]" if entry.control else ""
+        )
         yield f"  {entry.id:{width}s}{'; '.join(map(str, entry.sources))}{control}".rstrip()
     yield from ("", "Specialised solvers")
     takers = [solver for solver in SOLVERS.values() if solver.takes(id)]
@@ -341,7 +345,7 @@ def _data_of(id: str) -> Iterator[str]:
 
 
 def _of_solver(name: str) -> Iterator[str]:
-    """Yield the page of a solver: algorithm, families, role in "auto" and documentation."""
+    """Yield the page of a solver: algorithm, families, use by "auto" and documentation."""
     from inspect import getdoc, getmodule
 
     from equimargin.solvers import SOLVERS

@@ -124,7 +124,7 @@ def path(  # prose-ok: param-section
         float,
         typer.Option(
             metavar="GAP",
-            help="Relative gap between objective and optimum that the certificate claims.",
+            help="Relative gap between objective and optimum that the certificate proves.",
             rich_help_panel=OUTPUT,
         ),
     ] = 1e-3,
@@ -140,7 +140,7 @@ def path(  # prose-ok: param-section
 
     Exit status: 0 the path reached its end; 1 a gap is too large to trust; 2 bad usage
     or input; 3 the path has no breakpoint; 4 the path stopped before --lambda-min, or a
-    fold's path stopped early and the best lambda is the smallest one that it reached.
+    fold's path stopped early and the best lambda is the smallest that all folds reached.
     """
     with report_errors(), writing(json, html, save, plot, certify) as write:
         from equimargin.formulations.numeric.arguments import optional_limit
@@ -213,7 +213,7 @@ def path(  # prose-ok: param-section
                         folds,
                         family=family,
                         epsilon=posing.epsilon,
-                        # No fold goes to a lambda that the path itself did not reach.
+                        # Folds end where the path of all rows ended.
                         lambda_min=max(lambda_min, float(computed.lambdas[-1])),
                         max_events=max_events,
                         time_limit=time_limit,
@@ -269,7 +269,7 @@ def path(  # prose-ok: param-section
 def _family(named: str | None, posing: ProblemFields) -> str | None:
     """Return the family that the options name, or None.
 
-    A classification without an intercept is a family of its own.
+    `--bias none` names a family, too.
     """
     if named is not None and posing.bias is not None:
         raise ValueError(
@@ -298,8 +298,8 @@ def _folds(validate: str | None) -> int | None:
         return None
     if not (number >= 2 and number.is_integer()):
         raise ValueError(
-            f"--validate {validate}: folds are a whole number, 2 folds or more; put ./ "
-            f"before the name of a file"
+            f"--validate {validate}: the number of folds must be a whole number, at least 2; put "
+            f"./ before the name of a file"
         )
     return int(number)
 
@@ -308,7 +308,7 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
     if plot is not None and plot.suffix not in (".svg", ".png", ".pdf"):
         raise ValueError(f"{plot}: the name of a drawing must end in .svg, .png or .pdf")
     if save is not None and save.suffix != ".npz":
-        raise ValueError(f"{save}: the name of a path must end in .npz")
+        raise ValueError(f"{save}: the name of a saved path must end in .npz")
 
 
 def _validation(
@@ -333,8 +333,8 @@ def _validation(
         worst = training.origin.worst
         if worst is None or data.y.min() >= 0:
             raise
-        above = f"labels above {worst:g}, the worst of {training.name}"
-        raise DataError(f"{data.name}: {reason}, as of {above}; choose another metric") from None
+        above = f"labels are above {worst:g}, the largest of {training.name}"
+        raise DataError(f"{data.name}: {reason}, as {above}; choose another metric") from None
     return data.scaled(by=training) if reading.scale else data
 
 
@@ -354,8 +354,8 @@ def _summary(
     )
     if isinstance(found, OneNormPath):
         yield (
-            f"f is constant between them; {len(found) / found.problem.p:.3g} a {rows}, "
-            f"{found.sizes.max():,} rows on the margin at most"
+            f"f is constant between breakpoints, {len(found) / found.problem.p:.3g} for each "
+            f"{rows}; at most {found.sizes.max():,} rows are on the margin"
         )
         yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
     else:
@@ -395,7 +395,7 @@ def _write(
 
 
 def _certify(found: AnyPath, file: Path | None, gap: float) -> None:
-    """Write the certificate of a path if it is requested, and print its claim."""
+    """Write the certificate of a path if it is requested, and print what it proves."""
     if file is None:
         return
     from equimargin.proofs.certificates.path import path_certificate

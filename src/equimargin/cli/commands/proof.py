@@ -33,8 +33,8 @@ SEPARATING_EXAMPLES = 300
 RELATED_EXAMPLES = 25
 """Instances that `suggest` samples per pair; a family has many pairs."""
 A_PROBLEM = (
-    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, from data to a cvxpy "
-    "problem"
+    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, a function from data to "
+    "a cvxpy problem"
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
@@ -63,14 +63,14 @@ def verify(  # prose-ok: param-section
         bool,
         flag(
             "--prove",
-            "Also write each as a theorem in a Coq file next to it, and check it by Coq if "
-            "it is installed.",
+            "Also write each certificate as a theorem in a Coq file next to it, which Coq checks "
+            "if it is installed.",
         ),
     ] = False,
 ) -> None:
     """Check certificates.
 
-    A line for each says ACCEPTED with what it proves, or REJECTED with the first
+    One line per file says ACCEPTED with what is proven, or REJECTED with the first
     reason. A certificate proves an interval that contains the optimum or, for a path,
     how far its objective is above the optimum at every lambda of a range.
 
@@ -94,9 +94,9 @@ def verify(  # prose-ok: param-section
 
 
 def _asked_of_the_program(files: list[str]) -> int:
-    """Return the exit status after the proved checker has run on the accepted files.
+    """Run the proved checker on the accepted files, and return the exit status.
 
-    A line states its result.
+    A line states the result.
     """
     from equimargin.proofs.coq import COVERED, CheckerAnswer, NotProved, answer, built
 
@@ -119,7 +119,7 @@ def _asked_of_the_program(files: list[str]) -> int:
                     f"is wrong, please report it"
                 )
     accepted, unread = answers.count(CheckerAnswer.ACCEPTED), answers.count(CheckerAnswer.UNREAD)
-    not_read = f", and does not read {unread}: {COVERED}" if unread else ""
+    not_read = f", and does not support {unread}: {COVERED}" if unread else ""
     typer.echo(
         f"Checked by checker.py, and by the proved checker, which accepts {accepted} of "
         f"{len(files)}{not_read}."
@@ -363,12 +363,12 @@ def same(  # prose-ok: param-section
 ) -> None:
     """Decide whether two problems have equal optima.
 
-    `same A B` prints EQUAL with the reason, DIFFERENT with a small instance, or
-    UNDECIDED with the evidence. `same FAMILY` prints the relations between the
-    formulations of a family, each as an entry of the table of links. `same A B
-    --counterexample` searches only for an instance that separates them.
+    `same A B` prints EQUAL with a proof, DIFFERENT with a small instance, or UNDECIDED
+    with the evidence. `same FAMILY` prints the relations between the formulations of a
+    family, each as an entry of the table of links. `same A B --counterexample` searches
+    only for an instance on which the optima differ.
 
-    Optima are exact rational numbers, and every reason is verified in rational numbers.
+    Optima are exact rational numbers, and every proof is verified in rational numbers.
 
     Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130
     interrupted.
@@ -436,7 +436,8 @@ def refute(  # prose-ok: param-section
     b: Annotated[
         str | None,
         typer.Argument(
-            metavar="[B]", help="The other problem; by default the definition of A's family."
+            metavar="[B]",
+            help="The other problem; by default the first formulation of A's family.",
         ),
     ] = None,
     data: StrategyOption = None,
@@ -499,9 +500,9 @@ def suggest(  # prose-ok: param-section
 
     Each is printed as an entry of the table of links, as soon as it is found.
 
-    Formulations must have equal optima, and negative controls different ones; a line
-    names every pair for which this is not found. Exit status: 0 it is found for every
-    pair; 1 two formulations are DIFFERENT; 4 a pair is undecided; 2 bad usage or input;
+    Expected are equal optima of two formulations, and a different optimum of a negative
+    control; a line names every pair for which this is not found. Exit status: 0 no such
+    line; 1 two formulations are DIFFERENT; 4 a pair is undecided; 2 bad usage or input;
     130 interrupted.
     """
     with report_errors(), _asking():

@@ -76,9 +76,9 @@ def shrink(  # prose-ok: param-section
     """Reduce a disagreement to its smallest instance.
 
     A disagreement, a failure or a slow answer of a comparison is reduced to the fewest
-    rows, columns and digits that still show it. The gravest is taken, and printed as
-    lines of Python that show it; --formulation and --solver choose another. A
-    formulation that is wrong on purpose is taken only if it is named.
+    rows, columns and digits that still show it. The gravest case is reduced, and
+    printed as lines of Python that show it; --formulation and --solver choose another.
+    A formulation that is wrong on purpose is examined only if it is named.
 
     Exit status: 0 nothing disagrees, fails or is slow; 1 a case was reduced; 2 bad
     usage or input.
@@ -107,7 +107,7 @@ def shrink(  # prose-ok: param-section
             with printed_apart():
                 reduced = _first(problems, request, slow, total_time, plugins)
         if reduced is None:
-            typer.echo("There is no finding: no answer disagrees, fails or is slow.")
+            typer.echo("There is no failing case: no answer disagrees, fails or is slow.")
             exit_with(0)
         small, summary = reduced
         typer.echo(f"{small.finding}: {summary}\n\n{small.python}")
@@ -118,9 +118,9 @@ def shrink(  # prose-ok: param-section
 
 
 def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
-    """Return the comparison that detects a finding.
+    """Return the request of the comparison that detects a failing case.
 
-    In addition to the named solvers it runs those whose proofs decide on an answer.
+    Solvers that are not named are added: their proofs decide on the answers of others.
     """
     from equimargin.comparison.choice import ACCURATE
     from equimargin.solvers import SOLVERS
@@ -145,7 +145,7 @@ def _first(
     seconds: float,
     plugins: tuple[str, ...],
 ) -> tuple[Shrunk, str] | None:
-    """Reduce the gravest wanted finding of some problems, and describe the search."""
+    """Return the gravest requested failing case, reduced, and a sentence on the search."""
     from equimargin.formulations import REGISTRY
     from equimargin.shrink.finding import KINDS, compared, findings
     from equimargin.shrink.record import made_small
@@ -175,7 +175,7 @@ def _first(
 
 
 def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem]:
-    """Yield the instances of a family for a seed, as `make nightly` or a plug-in samples it.
+    """Yield the instances of a family that `make nightly` or a plug-in samples for a seed.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem
     brought_ones = match_families(patterns)
     if not (ids or brought_ones):
         known = f"{', '.join(CANONICAL)}, {list_family_names()}"
-        raise ValueError(f"a seed draws instances of a family: name one of {known} (--family ID)")
+        raise ValueError(f"a seed samples instances of a family; name one of {known} (--family ID)")
     for number in range(examples):
         yield from (draw_problem(id, seed, number) for id in ids)
         yield from (family(drawn(family, seed + number)) for family in brought_ones)

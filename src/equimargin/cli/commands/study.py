@@ -47,7 +47,7 @@ def study(  # prose-ok: param-section
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Plan (a TOML file), or the database to look at a study."
+            metavar="FILE", help="Plan (a TOML file), or, to look at a study, its database."
         ),
     ],
     resume: Annotated[
@@ -184,7 +184,7 @@ def _show(
 
 
 def _follow(study: Study) -> None:
-    """Show the progress of a study, in a terminal until no process runs it or Ctrl-C comes."""
+    """Show the progress of a study; in a terminal until no process runs it, or Ctrl-C."""
     try:
         with _screen() as show:
             while show(study.progress()) and study.progress().holders and sys.stdout.isatty():
@@ -242,8 +242,8 @@ def _run(file: Path, where: Path, resume: bool, executor: Executor) -> None:
 
     if _is_database(file):
         raise ValueError(
-            f"{file} is the database of a study, and its answers are run by its plan: give "
-            f"the TOML file (--database {file})"
+            f"{file} is the database of a study, whose plan is needed to run answers; give the "
+            f"TOML file of the plan (--database {file})"
         )
     plan = read_plan(file)
     if where.resolve() == file.resolve():
@@ -350,7 +350,7 @@ def _table(progress: Progress) -> Any:
 
     table = Table(expand=False, caption=progress.sentence, caption_justify="left")
     table.add_column("data", overflow="fold")
-    for name in ("asked", "answered", "at work", "solved", "failed", "skipped"):
+    for name in ("requested", "answered", "running", "solved", "failed", "skipped"):
         table.add_column(name, justify="right")
     for row in progress.sets:
         table.add_row(

@@ -1,4 +1,4 @@
-"""Command `warm-up`: compilation of all kernels in advance."""
+"""Command `warm-up`: compilation of all compiled functions in advance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import typer
 from equimargin.cli.output.errors import report_errors
 
 ROWS = 60
-"""Rows of the problems whose kernels are compiled; enough that no solver ends at once."""
+"""Rows of the solved problems; so many that no solver ends at once."""
 FEATURES = 3
 """Features of these problems."""
 LEVELS = 3
@@ -52,6 +52,6 @@ def warm_up() -> None:
             else "kept nowhere, as no folder for them can be written"
         )
         typer.echo(
-            f"kernels compiled or found in {measure_compile_seconds():.1f} of "
+            f"functions compiled or loaded in {measure_compile_seconds():.1f} of "
             f"{time.perf_counter() - started:.1f} s, {kept}"
         )

@@ -1,4 +1,4 @@
-"""Flags, and options that take one of a few names or a unique prefix, in any case."""
+"""Flags, and options that take one of a few names or a unique prefix, ignoring case."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 
 def match_prefix(text: str, names: Sequence[str]) -> str:
-    """Return the name that equals a text or is the only one to begin with it, in any case.
+    """Return the name that equals a text or alone begins with it, ignoring case.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ TASKS = ("classification", "regression", "ranking")
 """Tasks that have kernels and costs; `compare` also accepts ordinal regression."""
 BIAS_ELSEWHERE = {
     "regression": "a regression has a free bias",
-    "ranking": "a ranking has no bias, because one cancels in every pair",
+    "ranking": "a ranking has no bias, because a bias cancels in every pair",
     "ordinal": "an ordinal regression has thresholds in place of a bias",
 }
 """Message for each task without a choice of the intercept."""
@@ -238,14 +238,14 @@ class ProblemFields:
 
 
 def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
-    """Make the kernel that the options name, for the rows as the problems use them.
+    """Make the kernel that the options name.
 
     Parameters
     ----------
     posing : ProblemFields
         Options on the problems.
     rows : Data
-        Rows as the problems use them.
+        Rows after sampling and scaling; the default gamma depends on them.
 
     Returns
     -------
@@ -457,7 +457,7 @@ def _of_levels(
 
 
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
-    """Make the problems of the named families of the task that have the variant.
+    """Make the problems of the task, restricted to the named families and the bias.
 
     The huberised hinge is included if a pattern matches its family and no other.
     """

@@ -106,7 +106,7 @@ class ReadFields:
         typer.Option(
             metavar="WORD",
             help="Word for a missing entry; may be given again. By default NA, N/A, nan, null, "
-            "none, ?, - and . are; '' for no word. "
+            "none, ?, - and . are such words; '' for no word. "
             "An empty entry is always missing.",
             rich_help_panel=DATA,
         ),
@@ -139,7 +139,7 @@ class ReadFields:
         typer.Option(
             metavar="N",
             min=1,
-            help="Number of random rows; whole queries of a ranking, the last one truncated.",
+            help="Number of random rows; for a ranking whole queries, the last one truncated.",
             rich_help_panel=DATA,
         ),
     ] = None
@@ -187,8 +187,8 @@ def loaded(
     data = load(source, task=task, preferences=reading.preferences, levels=ordered, **reading.how)
     if kernel == "precomputed" and (reading.scale or reading.sample is not None):
         raise ValueError(
-            "--scale and --sample do not go with --kernel precomputed: the Gram matrix is "
-            "taken as it is"
+            "--scale and --sample do not apply to --kernel precomputed, whose Gram matrix is "
+            "used unchanged; leave them out"
         )
     if reading.sample is not None:
         data = data.sampled(reading.sample, reading.seed)

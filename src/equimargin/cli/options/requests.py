@@ -19,14 +19,14 @@ from equimargin.cli.output.errors import report_errors
 
 @dataclass(frozen=True)
 class Without:
-    """Mark of a request in which some fields have no option and keep their defaults."""
+    """Annotation of a dataclass parameter: these fields have no option, but defaults."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Behind:
-    """Mark of a command's option that follows the option of a field in the help."""
+    """Annotation of an option that follows the option of a field in the help."""
 
     name: str
 

@@ -51,7 +51,7 @@ def report_errors() -> Iterator[None]:
 def exit_interrupted(sentence: str) -> NoReturn:
     """Print a message and exit with status 130, without waiting for compiled code.
 
-    This holds for this process and its child processes.
+    Child processes are killed.
 
     Parameters
     ----------

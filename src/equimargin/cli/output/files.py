@@ -18,7 +18,7 @@ STDOUT = Path("-")
 def printed_apart() -> Iterator[None]:
     """Send the output of plug-ins to standard error.
 
-    Standard output is reserved for the page or a record.
+    Standard output is reserved for the report or a record.
     """
     with redirect_stdout(sys.stderr):
         yield
@@ -37,7 +37,7 @@ def check_writable(*paths: Path | None) -> None:
     ValueError
         If a file cannot be written, or two outputs have one destination.
     """
-    # Only files can be unwritable; standard output can only be requested twice.
+    # Standard output is not opened; it may be requested once.
     named = [path for path in paths if path is not None and path != STDOUT]
     for path in named:
         try:
@@ -52,7 +52,7 @@ def check_writable(*paths: Path | None) -> None:
     files = [path.resolve() for path in named]
     for file in files:
         if files.count(file) > 1:
-            raise ValueError(f"{file.name} is named for two files, and one would be lost; name two")
+            raise ValueError(f"{file.name} is named for two outputs; name a file for each")
 
 
 def _open_once(path: Path) -> None:

@@ -139,7 +139,7 @@ class Screen:
             self._print(first_proof(family, self._style()))
 
     def _announce_compiling(self, seconds: float) -> None:
-        """Show that code is compiled, only once, and for about how long."""
+        """Show that code is being compiled (once only), and for about how long."""
         if self._live is not None and self._found is not None:
             self._live.update(
                 self._at_work(
@@ -184,7 +184,7 @@ class Screen:
 def unread_output_kept() -> Iterator[None]:
     """Let the terminal keep its pending output at Ctrl-C, within the context.
 
-    By default it drops blocks that are not printed again.
+    By default it drops that output, and finished families are not printed again.
     """
     if sys.platform == "win32":
         yield
@@ -208,7 +208,7 @@ def unread_output_kept() -> Iterator[None]:
 
 
 def keep_standard_output() -> None:
-    """Discard the output that libraries write to the file descriptor of standard output.
+    """Keep Python's standard output, and discard what libraries write to its descriptor.
 
     HiGHS 1.16 prints a banner from C++ before its output can be switched off. Child
     processes inherit the descriptor, so that their libraries are silent, too.

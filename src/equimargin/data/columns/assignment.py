@@ -49,7 +49,7 @@ def assign_roles(columns: Columns, request: Request) -> Table:
         entries are not finite numbers.
     """
     roles = find_roles(columns, request)
-    # Further rows are encoded like the first data.
+    # Rows loaded with `like` are encoded as those of `like`.
     if request.like is not None:
         request = replace(request, categorical=request.like.origin.categorical)
     words = {at for at in roles.features if _holds_words(columns, at, request)}
@@ -119,7 +119,7 @@ def assign_roles(columns: Columns, request: Request) -> Table:
 def _joined(
     columns: Columns, errors: Mapping[int, DataError], words: set[int], request: Request
 ) -> DataError:
-    """Return one error for all unusable columns, grouped by the option that decides."""
+    """Return one error for all unusable columns, grouped by the option that is missing."""
     places = sorted(errors)
     undecided = {
         f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words
@@ -164,8 +164,8 @@ def _ids(columns: Columns, at: int) -> tuple[str, ...]:
         if first.setdefault(name, row) != row:
             before = f"{columns.unit} {columns.numbers[first[name]]}"
             raise DataError(
-                f"{columns.place(row, at)}: the id {shown(name)} is that of {before} "
-                f"already; make every id another"
+                f"{columns.place(row, at)}: {before} has the id {shown(name)}, too; give every "
+                f"row a different id"
             )
     return tuple(first)
 
@@ -191,8 +191,8 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
         if count > 1
     ]
     for role in (roles.target, roles.query):
-        # With the usual words for missing entries, one of them among words may have
-        # been a label.
+        # In a column of words, a default word for missing entries, such as none, may be
+        # a label.
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in columns.absent_among_words(role) if word)
             option = columns.option("na", "")
@@ -207,7 +207,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
 def _without_missing(
     columns: Columns, roles: Roles, missing: Missing | None
 ) -> tuple[Columns, NDArray[np.bool_] | None]:
-    """Return the rows without a missing entry, and a mask of them; all if none are dropped."""
+    """Return the rows without a missing entry and their mask; all and None unless "drop"."""
     if missing != "drop":
         return columns, None
     kept = np.ones(len(columns.numbers), dtype=np.bool_)
@@ -228,7 +228,7 @@ def _without_missing(
 
 
 def _holds_words(columns: Columns, at: int, request: Request) -> bool:
-    """Return True for a column of words; with `like`, for one encoded or dropped there."""
+    """Return True for a column of words; with `like`, if `like` encoded or dropped it."""
     if request.like is not None:
         known = request.like.origin
         return columns.names[at] in (
@@ -246,7 +246,7 @@ def _holds_words(columns: Columns, at: int, request: Request) -> bool:
 def _check_names_of_words(columns: Columns, features: list[int], words: set[int]) -> None:
     """Refuse a feature of words with the name of another feature.
 
-    Further rows find their categories by that name.
+    Rows loaded with `like` find their categories by that name.
     """
     counts = Counter(columns.names[at] for at in features)
     for at in sorted(words):

@@ -152,7 +152,7 @@ class Columns:
     def absent_among_words(self, at: int) -> list[str]:
         """Return the missing entries of a column that otherwise holds words.
 
-        Such an entry may be a word as well.
+        Such an entry, for example none, may be a word, too.
 
         Parameters
         ----------

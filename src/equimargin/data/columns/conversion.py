@@ -90,13 +90,13 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
             raise _no_label(columns, int(np.flatnonzero(columns.gaps(at))[0]), at)
         levels = set(entries)
         words = columns.are_words(levels)
-        # Words are labels if the task says so, or if there are two of them.
+        # Words are labels if the task says so, or if there are two different ones.
         if words and (task in ("classification", "ordinal") or len(levels) == 2):
             return np.array(entries)
         if words:
             remedy = (
-                f"of labels a classification takes two, and these are {len(levels)}: supply "
-                f"rows of two of them, or"
+                f"a classification has two labels, and these are {len(levels)}: supply rows "
+                f"with two of them, or"
             )
     y = _floats(
         columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"
@@ -203,7 +203,7 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
         return EncodedColumn((name,), _floats(columns, at, remedy, fill)[:, np.newaxis], ())
     words, gaps = [format_row_name(entry) for entry in columns.entries[at]], columns.gaps(at)
     known = None if request.like is None else request.like.origin.categories.get(name)
-    # A gap is wrong unless it is filled, a word if the first data lack it.
+    # A missing entry is wrong unless it will be filled, a word if `like` lacks it.
     wrong = [
         row
         for row, word in enumerate(words)
@@ -338,8 +338,8 @@ def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
 def encode_queries(queries: Iterable[str]) -> NDArray[np.int64]:
     """Encode queries as integers.
 
-    They are numbers if all are whole, so that 1 equals 1.0; else text, numbered by
-    first appearance.
+    Whole numbers are returned as they are, so that 1 equals 1.0. If a query is anything
+    else, all are texts, numbered by first appearance.
 
     Parameters
     ----------

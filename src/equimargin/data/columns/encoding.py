@@ -54,7 +54,7 @@ def encode(
     Raises
     ------
     DataError
-        If more than 1,000 words would get an indicator each; the message is a predicate of the
+        If more than 1,000 words would get an indicator each; the message lacks its subject, the
         column.
     """
     # Missing entries (gaps) have no category; their codes and indicators are NaN.

@@ -1,6 +1,6 @@
 """Roles of table columns: target, queries, weights of the rows, and features.
 
-A role is requested by column name, or recognised by the name, in any case:
+A role is requested by column name, or recognised by the name, ignoring case:
 
     query     qid, query, query_id
     target    label, target, relevance or class; else y; else the last column without
@@ -126,7 +126,7 @@ def _check_asked(columns: Columns, asked: Mapping[str, int | None], dropped: lis
 
 
 def _asked(columns: Columns, role: str, request: Request) -> int | None:
-    """Return the requested column of a role, or that of the data to extend."""
+    """Return the requested column of a role, or the column of that role in `like`."""
     name = getattr(request, role)
     if request.like is not None:
         known = getattr(request.like.origin, role)

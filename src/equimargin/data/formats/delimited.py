@@ -1,9 +1,9 @@
 """Text tables with one row per line, separated by commas, semicolons, tabs or spaces.
 
-A line that begins with # is a remark, with two exceptions. The last one above the rows
-holds the column names if it has as many fields as they and the row below it holds no
-names, as numpy.savetxt writes it. Below the first row, if the separator is not white
-space, a line with as many fields as the first row is a row.
+A line that begins with # is a remark, with two exceptions. The last such line above the
+rows holds the column names if it has as many fields as a row and the row below it holds
+no names, as numpy.savetxt writes it. Below the first row, if the separator is not white
+space, such a line with as many fields as the first row is a row.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _are_whole(X: NDArray[np.float64], names: list[str], request: Request) -> bo
 
 
 def _by_numpy(lines: list[str], separator: str) -> NDArray[np.float64] | None:
-    """Return rows of finite numbers that float64 distinguishes, or None."""
+    """Return rows of numbers below 2^53 in absolute value, or None."""
     try:
         X = np.loadtxt(
             lines, delimiter=None if separator == " " else separator, comments=None, ndmin=2
@@ -213,8 +213,8 @@ def _asked_separator(where: str, sep: str | None, decimal: str) -> str | None:
     separator = SEPARATORS.get(sep, sep)
     if len(separator) != 1 or separator in '\r\n"+-' or separator.isalnum() or separator == decimal:
         raise DataError(
-            f"{where}: {sep!r} cannot separate fields; give one character that stands in no "
-            f"number, tab or whitespace"
+            f"{where}: {sep!r} cannot separate fields; give tab, whitespace or one character that "
+            f"occurs in no number"
         )
     return separator
 
@@ -327,7 +327,7 @@ def _fields(line: str, separator: str) -> list[str]:
 
 
 def _uncommented(fields: list[str], separator: str) -> list[str]:
-    """Return the fields of a remark without #, which is kept if it is a whole field."""
+    """Return the fields of a remark without #; a field # stays, except in white space."""
     first = fields[0].lstrip("#").strip()
     if first:
         return [first, *fields[1:]]
@@ -352,7 +352,7 @@ def _check_widths(where: str, lines: list[int], widths: list[int]) -> None:
 
 
 def _check_one_field(where: str, column: tuple[str, ...]) -> None:
-    """Refuse a table that seems to have a separator outside the searched ones."""
+    """Refuse a table of one column that seems to have an unusual separator."""
     marks = {mark for mark in column[0] if not mark.isalnum() and mark not in "\"'.+-_#"}
     for mark in sorted(marks):
         if len({field.count(mark) for field in column}) == 1:
@@ -376,7 +376,7 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
     if request.header is False:
         return None
     columns, like = records.columns, request.like
-    # A row with a requested name is the header; then the option; then the look of it.
+    # In this order: a row with a requested name, the option `header`, the look of the rows.
     first = records.lines[0], [column[0] for column in columns]
     asked = {request.target, request.query, request.weight, *request.drop} - {None, ""}
     if like is not None and like.origin.header:

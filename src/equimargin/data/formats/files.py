@@ -14,9 +14,9 @@ from equimargin.data.bundled import BUNDLED
 from equimargin.data.words import DataError, number, one_line
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
-"""Number followed by a colon, or a colon after an index on a line without CSV delimiters.
+"""Number and a field with a colon, or a line without CSV delimiters that has `index:`.
 
-A first line with a fault still matches.
+A malformed first line still matches.
 """
 
 ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")

@@ -260,7 +260,7 @@ def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
             raise _no_entries(
                 where,
                 name,
-                "text beside numbers"
+                "both text and numbers"
                 if isinstance(value, str)
                 else f"{type(value).__name__}, not numbers or text",
             )

@@ -13,7 +13,7 @@ YEARS: Final = (1800, 2100)
 """First and last year that can name a column."""
 
 MIN_YEARS: Final = 3
-"""Minimum number of years that name columns; two numbers always have equal steps."""
+"""Minimum number of years that name columns; two have only one step."""
 
 
 def has_header(columns: Sequence[tuple[str, ...]], na: Sequence[str]) -> bool | None:

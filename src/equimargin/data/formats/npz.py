@@ -81,10 +81,10 @@ def read_npz(file: File, request: Request) -> Table:
 
 
 def _meant(request: Request, names: list[str]) -> Request:
-    """Drop table roles that the archive lacks, and request its weights.
+    """Drop requested roles that the archive lacks, with `like` only; request its weights.
 
-    Roles of a table that these rows extend do not apply; weights are never a feature
-    here.
+    The column names of a table `like` do not apply to an archive, whose weights are
+    never a feature.
     """
     weights = [name for name in names if name.lower() in WEIGHTS]
     if request.like is not None:

@@ -101,7 +101,7 @@ def read_svmlight(file: File, request: Request) -> Table:
     if like is not None and least < first:
         raise DataError(
             f"{where}: features are counted from 0 and those of {like.name} from 1; count "
-            f"them from the same"
+            f"both from the same number"
         )
     if not least and like is None:
         notes.append(

@@ -37,7 +37,7 @@ class Preferences:
     weight: NDArray[np.float64]
 
     def __add__(self, more: Preferences) -> Preferences:
-        """Add preferences; contradictory pairs are both kept, and the hinge pays for both."""
+        """Add preferences; contradictory pairs are both kept, each with its own loss."""
         pairs, place = np.unique(
             np.concatenate([self.pairs, more.pairs]), axis=0, return_inverse=True
         )
@@ -52,8 +52,8 @@ class Preferences:
 def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
     """Return the preferences of one list: clicked documents over unclicked ones above them.
 
-    They are among the pairs of any right ranking in which the clicked documents come
-    before all other ones, so that their problem is a relaxation of that of all pairs.
+    A ranking with the clicked documents before all others contains all these pairs.
+    Their problem is thus a relaxation of the problem of all pairs of such a ranking.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def preferences(shown: Sequence[int], clicked: Collection[int]) -> Preferences:
 
     References
     ----------
-    W, application of Ranking SVM; T. Joachims, Optimizing search engines using clickthrough
-    data (2002), algorithm 1.
+    Document W, application of Ranking SVM; T. Joachims, Optimizing search engines using
+    clickthrough data (2002), algorithm 1.
     """
     order, chosen = _rows(shown, "shown"), set(_rows(clicked, "clicked"))
     twice = (

@@ -92,8 +92,8 @@ def verdict(found: Audit) -> tuple[str, str]:
         return "above", f"Not optimal: {how_far} above the optimum, relative to it, proven."
     return (
         "undecided",
-        f"At most {most:.2g} above the optimum, relative to it; that it is above at all is "
-        f"not proven.",
+        f"At most {most:.2g} above the optimum, relative to it; the bounds do not exclude that "
+        f"the model is optimal.",
     )
 
 
@@ -180,8 +180,8 @@ def _picture(found: Audit) -> Picture:
         )
     description = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
     caption = (
-        "Bars are proven intervals; right is above the optimum. An arrow goes on beyond the "
-        "picture."
+        "Bars are proven intervals; right is above the optimum. An arrow marks a bar that "
+        "continues outside the picture."
     )
     return Picture(
         "excess", "The model and the optimum", description, bottom + 34, elements, caption

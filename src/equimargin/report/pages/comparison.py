@@ -69,7 +69,7 @@ def comparison_page(
 def _groups(
     view: ComparisonView,
 ) -> Iterator[tuple[str, list[AnswerView | None], dict[str, list[AnswerView | None]]]]:
-    """Yield id, specialised solvers' answers and answers to each formulation, by family."""
+    """Yield per family its id, the specialised solvers' answers and each formulation's."""
     for family in view.families:
         rows = {
             label: [row.get(name) for name in view.solvers] for label, row in family.rows.items()

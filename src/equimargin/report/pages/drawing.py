@@ -1,8 +1,8 @@
 """Pictures of a page as lists of SVG elements, which the template escapes.
 
-A picture is PICTURE_WIDTH units wide and as wide as its place on the page, so that it
-has about its natural size on a telephone. A shape or a line pattern repeats the
-information of every colour.
+A picture is PICTURE_WIDTH units wide, and scaled to the width of its place on the page;
+on a telephone a unit is about a pixel. Shapes, line patterns or labels distinguish what
+colours distinguish.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ LEFT = 152.0
 
 
 def intervals(family: FamilyView, name: str) -> Picture | None:
-    """Return the picture of a family; None if neither side of its interval is finite.
+    """Return the picture of a family; None without an answer, a finite bound or a point.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     ]
     verbs = {Agreement.INACCURATE: "is inaccurate"}
     legend = [
-        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"claim of an answer that {verbs.get(kind, kind)}")
+        (symbol(OF_AGREEMENT[kind], 8, 8, kind), f"value of an answer that {verbs.get(kind, kind)}")
         for kind in present
     ]
     description = "; ".join(
@@ -79,7 +79,7 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
     )
     return Picture(
         f"{name}-intervals",
-        f"Proven intervals and claims of {family.id}",
+        f"Proven intervals and reported values of {family.id}",
         description,
         bottom + 34,
         elements,
@@ -101,7 +101,7 @@ def bar(
     y : float
         Vertical position, from the top.
     style : str, default "own"
-        Origin of the lower bound: own, derived or family.
+        Origin of the lower bound: own, derived from f of the answer, or the family's.
     title : str, default ""
         Text that a pointer shows.
     """
@@ -171,7 +171,7 @@ def _answer(
     """Yield the row of an answer: name, bar and reported value."""
     j, name = answer.judgement, _name(answer)
     title = (
-        f"{name}: proven to be in [{j.lower:.12g}, {j.upper:.12g}], claims "
+        f"{name}: proves the optimum in [{j.lower:.12g}, {j.upper:.12g}], reports "
         f"{j.evidence.value:.12g}, {j.agreement}"
     )
     yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", title)

@@ -1,4 +1,4 @@
-"""Graph of the links: names of formulations, and links as arcs at their right.
+"""Graph of the links: names of formulations, and their relations as arcs at the right.
 
 A link has a line pattern, and a sign in its middle, by its kind. Overlapping arcs run
 in separate lanes, and none crosses a name.
@@ -49,9 +49,11 @@ class Kind(NamedTuple):
 
 KINDS = {
     "equivalence": Kind("=", "equal optima, with maps of optimal points", "#3a7fc0", ""),
-    "strong equivalence": Kind("≡", "every feasible point keeps its value", "#2b955a", "12 2"),
+    "strong equivalence": Kind(
+        "≡", "equal values, with maps of feasible points", "#2b955a", "12 2"
+    ),
     "rescaling": Kind("∝", "the same problem on another scale", "#9468c4", "8 3 2 3"),
-    "relaxation": Kind("≤", "the one optimum bounds the other", "#b07d2b", "5 4"),
+    "relaxation": Kind("≤", "one optimum bounds the other", "#b07d2b", "5 4"),
     "not equivalent": Kind("≠", "optima differ on a counterexample", "#d6494e", "1.5 3"),
 }
 """Style of each kind of link."""
@@ -75,9 +77,9 @@ LETTERS = 32
 LANE = 14.0
 """Maximum distance of two lanes of arcs, in picture units."""
 CAPTION = (
-    "Arcs are links, each with the sign of its kind. The symbol after a formulation is the "
-    "gravest agreement of its answers. "
-    "One in italics is a control, which is wrong on purpose or nonequivalent."
+    "Arcs are links, each with the sign of its kind. The symbol after a formulation shows the "
+    "worst agreement of its answers. A name in italics is a negative control, a formulation "
+    "that is wrong on purpose or nonequivalent."
 )
 """Explanation of the graph of a comparison."""
 SEVERITY = (
@@ -194,7 +196,7 @@ def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
 
 
 def family_members(family: str) -> list[Formulation]:
-    """Return the formulations of a family, controls last.
+    """Return the formulations of a family, negative controls last.
 
     Parameters
     ----------

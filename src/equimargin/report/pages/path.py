@@ -55,7 +55,15 @@ APART = 12.0
 """Minimum distance between the names of two curves, in picture units."""
 ROWS = 200
 """Maximum number of breakpoints in the table; a longer path is sampled evenly."""
-COLUMNS = ("breakpoint", "lambda", "C", "bias", "gap", "gap half way on", "rows in the margin set")
+COLUMNS = (
+    "breakpoint",
+    "lambda",
+    "C",
+    "bias",
+    "gap",
+    "gap half way to the next",
+    "rows in the margin set",
+)
 """Columns of the table."""
 
 
@@ -350,7 +358,7 @@ def _margins(path: AnyPath) -> Picture:
         description,
         BOTTOM + 34,
         elements,
-        "The rows that lie on their margin.",
+        "Rows that lie exactly on their margin.",
     )
 
 
@@ -373,7 +381,7 @@ def _gaps(path: AnyPath) -> Picture:
             RIGHT,
             y.place(OPTIMAL_GAP),
             "edge",
-            f"{OPTIMAL_GAP:g}: what is called optimal",
+            f"{OPTIMAL_GAP:g}: smaller gaps are called optimal",
         )
     )
     for _, kind, look, lams, gaps in kinds:
@@ -386,8 +394,8 @@ def _gaps(path: AnyPath) -> Picture:
         f"{path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
     )
     caption = (
-        f"Every answer of the path is within its gap of the optimum. Up to {OPTIMAL_GAP:g}, the "
-        f"broken line, it is called optimal."
+        f"The objective at a lambda is within its gap of the optimum. A solution with a gap up to "
+        f"{OPTIMAL_GAP:g}, the broken line, is called optimal."
     )
     return Picture(
         "gaps", "Relative gaps along the path", label, BOTTOM + 34, elements, caption, legend

@@ -31,10 +31,9 @@ SHORTEST_SECONDS = 1e-4
 COLOURS = 6
 """Number of colours of the style sheet; a symbol has one in addition to its shape."""
 CAPTION = (
-    "Down is more accurate, left is faster. A point is an answer: the seconds of its "
-    "solving, and the relative width of the interval "
-    "that it proves; a backend's interval is that of its point after exact repair. "
-    "Compiling is not counted."
+    "Down is more accurate, left is faster. A symbol is an answer, at its seconds of solving "
+    "and the relative width of the interval that it proves. The interval of a backend's answer "
+    "is computed after its point is made exactly feasible. Compiling is not counted."
 )
 """Explanation of the picture."""
 
@@ -69,7 +68,7 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
     y = LogarithmicScale.of(widths, BOTTOM - EDGE, TOP)
     elements = [
         *across(x, TOP - EDGE, BOTTOM, "seconds of solving"),
-        *upwards(y, LEFT, right, "relative width of what is proven"),
+        *upwards(y, LEFT, right, "relative width of the proven interval"),
     ]
     for there, where, words in (
         (0.0 in widths, BOTTOM, "exact"),

@@ -1,17 +1,17 @@
-"""Every sign, factor, number, symbol, function and constraint, changed one at a time.
+"""Deliberate misprints of all published problems, which the referee must detect.
 
-    python -m campaigns wrong_letters                 all declarations of the documents
-    python -m campaigns wrong_letters svm.soft rvm    those whose ids contain one of these
+    python -m campaigns misprints                 all canonical formulations
+    python -m campaigns misprints svm.soft rvm    those whose ids contain one of these
 
-The changes are in the published problems. A declaration is the only place of its
-equation, so that its file alone cannot reveal a misprint. The other formulations of its
-family, the solvers and the proven interval can. Each change is tried on several small
-problems, on all of which the right form agrees. It is detected if the verdict on one of
-them is DISAGREES, or the problem is rejected: it is not convex, or lacks a part needed
-by the map to a point. A change that is not detected makes an equal problem, by a reason
-in THE_SAME, or is a failure: exit status 1. Every form is written in full in its own
-function, because only the letters of that function are changed. The maps to and from
-canonical points are not changed here; `make mutants` has wrong ones.
+Every sign, factor, number, symbol, function and constraint is changed, one at a time.
+The equation is stated nowhere else, so that its file alone cannot reveal a misprint:
+the other formulations of its family, the solvers and the proven interval can. Each
+misprint is tried on several small problems, on all of which the right formulation
+agrees. It is detected if the verdict on one of them is DISAGREES, or if the problem is
+rejected because it is not convex or lacks a part needed by the map to a point. An
+undetected misprint leaves the problem equal, by a reason in THE_SAME, or is a failure:
+exit status 1. Only the function of a formulation is changed, and therefore has the
+whole equation. Wrong maps to and from canonical points are in `make mutants`.
 """
 
 from __future__ import annotations
@@ -70,26 +70,26 @@ THE_SAME: dict[str, str] = {
     "svm.huberised_hinge.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.huberised_hinge.slacks: another sign in 1 + d.width - z": A_SQUARE,
 }
-"""Changes that leave the problem equal, by id and change, with the reason."""
+"""Reasons why misprints leave the problem equal, by the id and name of the misprint."""
 OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
 """Functions of cvxpy, and their replacements."""
 
 LIMIT_SECONDS = 3600.0
-"""CPU seconds of all changes of a problem."""
+"""Maximum CPU seconds of all misprints of a formulation."""
 STATEMENTS = ("minimize", "maximize")
 """Names of the functions that state a problem."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Change of a declaring function: its name, and the changed function."""
+    """Misprint of a formulation: its name, and the changed function."""
 
     name: str
     function: Callable[[Any], Any]
 
 
 def checks(_: int) -> Iterator[Check]:
-    """Yield the check of every published problem."""
+    """Yield the check of every canonical formulation that is no negative control."""
     for entry in REGISTRY.values():
         if FAMILIES[entry.family].is_canonical and not entry.control:
             yield Check(entry.id, judged, partial(drawn, entry), once, LIMIT_SECONDS)
@@ -101,10 +101,7 @@ def drawn(entry: Formulation, at: object) -> Formulation:
 
 
 def judged(entry: Formulation, at: object) -> Trial:
-    """Return the detections of changes of a published problem.
-
-    Changes without a detection are complaints.
-    """
+    """Return how the misprints of a formulation are detected, and complaints on misses."""
     known = [(problem, answers(problem, entry.id)) for problem in problems(entry)]
     for problem, honest in known:
         right = judge(
@@ -127,7 +124,7 @@ def judged(entry: Formulation, at: object) -> Trial:
 
 
 def problems(entry: Formulation) -> list[Problem]:
-    """Return small problems of a formulation's family, weighted if it supports weights."""
+    """Return small problems for a formulation, weighted if it supports weights."""
     found: list[Problem] = []
     for levels in (3, 2):
         kernels = enumerate((rbf(0.5), linear(), rbf(0.2)))
@@ -143,7 +140,7 @@ def problems(entry: Formulation) -> list[Problem]:
 def with_a_missing_level(problem: Problem) -> Iterator[Problem]:
     """Yield an ordinal regression without points of level 1, its thresholds far apart.
 
-    They are in order only if the formulation requires it.
+    The thresholds are in order only if the formulation requires it.
     """
     if isinstance(problem.rows, Levels) and isinstance(problem, MarginProblem) and problem.T > 1:
         y = np.asarray(problem.rows.y)
@@ -151,9 +148,9 @@ def with_a_missing_level(problem: Problem) -> Iterator[Problem]:
 
 
 def weighted(problem: Problem) -> Problem:
-    """Return the problem with different costs, some 0, if rows have costs.
+    """Return a margin problem with different costs, some of them 0.
 
-    Else with margins above 1 if the kernel is linear.
+    A hard problem with a linear kernel has larger features instead.
     """
     if np.isinf(problem.C):
         return replace(problem, X=10 * problem.X) if isinstance(problem.kernel, Linear) else problem
@@ -164,7 +161,8 @@ def weighted(problem: Problem) -> Problem:
 def with_a_hard_row(problem: Problem) -> Problem:
     """Return the problem with its most violated row hard; for a tube one on each side.
 
-    The violation is at an optimum. If no row can be hard, the classes are exchanged.
+    Violations are those at an optimum. With the huberised hinge, which has no hard
+    rows, the classes are exchanged instead.
     """
     if not isinstance(problem, MarginProblem) or np.isinf(problem.C):
         return problem
@@ -197,7 +195,7 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
 
 
 def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
-    """Return the reason that detects a change, or ""."""
+    """Return how a misprint is detected, or ""."""
     changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
         try:
@@ -218,7 +216,7 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
 
 
 def changes(entry: Formulation) -> Iterator[Change]:
-    """Yield every change of a formulation's function, one at a time."""
+    """Yield every misprint of a formulation, each with one change of its function."""
     function = inspect.unwrap(entry.stated)
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     definition = tree.body[0]
@@ -243,7 +241,7 @@ def changes(entry: Formulation) -> Iterator[Change]:
 
 
 def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Yield the changes of one node: a name, and a function that makes it in a copy."""
+    """Yield changes of one syntax node: names, and functions that change a copy of it."""
     if isinstance(node, ast.Call):
         yield from changes_of_call(node)
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
@@ -307,7 +305,7 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
 
 
 def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Yield the changes of a call: a constraint less, another function, a negated symbol."""
+    """Yield changes of a call: no constraint, another function, no K, no labels."""
     called = ast.unparse(node.func)
     if called in STATEMENTS:
         yield (
