@@ -579,10 +579,12 @@ def make_family_problem(
         If the task has no such family with the hinge, and as in `make_margin_problem`.
     """
     first = make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    return first if family is None else find_related_problem(family, first, task)
+    return first if family is None else find_related_problem(family, first, task, "bias" in weights)
 
 
-def find_related_problem(family: str, first: MarginProblem, task: str) -> Problem:
+def find_related_problem(
+    family: str, first: MarginProblem, task: str, bias_is_given: bool
+) -> Problem:
     """Return the problem of a family on the rows and costs of a margin problem.
 
     Parameters
@@ -592,15 +594,18 @@ def find_related_problem(family: str, first: MarginProblem, task: str) -> Proble
     first : MarginProblem
         Problem with the hinge.
     task : str
-        Task of the rows, for the message.
+        Task of the rows.
+    bias_is_given : bool
+        True if all problems have the bias of the first; otherwise those of a
+        classification have a free one or none.
 
     Raises
     ------
     ValueError
         If there is no such family; the message has the reason.
     """
-    free = task == "classification" and not isinstance(first.kernel, Intercept)
-    related = make_related_problems(first, ("hinge",), (True, False) if free else (first.bias,))
+    both = task == "classification" and not bias_is_given
+    related = make_related_problems(first, ("hinge",), (True, False) if both else (first.bias,))
     problems = {problem.family: problem for problem in related}
     if family not in problems:
         reason = refuse_one_norm(first)

@@ -284,10 +284,11 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
     from equimargin.formulations.problem.construct import find_related_problem
     from equimargin.problems import make_margin_problem_from_data
 
-    first = make_margin_problem_from_data(
-        data, 1.0, kernel, posing.epsilon, **posing.variant_arguments()
-    )
-    return first if family is None else find_related_problem(family, first, data.task)
+    variant = posing.variant_arguments()
+    first = make_margin_problem_from_data(data, 1.0, kernel, posing.epsilon, **variant)
+    if family is None:
+        return first
+    return find_related_problem(family, first, data.task, "bias" in variant)
 
 
 def _folds(validate: str | None) -> int | None:
