@@ -247,8 +247,9 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
     ):
         raise ValueError("the names of its features do not fit X")
     columns = None if names is None else tuple(names)
+    weights = _weights(arrays, rows)
     if "over" not in words:
-        loss, bias, weights = _of_margin(words, arrays, rows)
+        loss, bias = _of_margin(words, rows)
         return MarginProblem(
             X,
             kernel,
@@ -263,24 +264,30 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
         )
     unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
     over = RENAMED.get(words["over"], words["over"])
-    if not isinstance(rows, Pairs | Signed) or over not in unknowns or np.inf == C:
-        raise ValueError("its variables, rows and C do not form a one-norm problem")
+    hard = np.inf == C or (weights is not None and np.isinf(weights).any())
+    if not isinstance(rows, Pairs | Signed) or over not in unknowns or hard:
+        raise ValueError("its variables, rows and costs do not form a one-norm problem")
     # Files older than the bias of one-norm problems have no entry for it.
     bias = _bias({"bias": False, **words}, rows)
-    return OneNormProblem(X, kernel, rows, float(C), over, bias, shift=shift, feature_names=columns)
+    return OneNormProblem(
+        X, kernel, rows, float(C), over, bias, weights, shift=shift, feature_names=columns
+    )
 
 
-def _of_margin(
-    words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], rows: Rows
-) -> tuple[LossName, bool, NDArray[np.float64] | None]:
-    """Return loss, bias and weights of a margin problem."""
+def _weights(arrays: Mapping[str, NDArray[Any]], rows: Rows) -> NDArray[np.float64] | None:
+    """Return the weights of a file, checked against the rows; None without weights."""
     weights = _numbers(arrays, "weights") if "weights" in arrays else None
     if weights is not None and not (weights.shape == (rows.groups,) and (weights >= 0).all()):
         raise ValueError("its weights do not fit the rows")
+    return weights
+
+
+def _of_margin(words: Mapping[str, Any], rows: Rows) -> tuple[LossName, bool]:
+    """Return loss and bias of a margin problem."""
     loss = words["loss"]
     if loss not in CLASSIFICATION_LOSSES:
         raise ValueError(f"its loss {loss!r} is unknown")
-    return loss, _bias(words, rows), weights
+    return loss, _bias(words, rows)
 
 
 def _bias(words: Mapping[str, Any], rows: Rows) -> bool:

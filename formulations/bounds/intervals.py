@@ -347,7 +347,7 @@ def _half_norm2(at: Evaluation, way: float) -> float:
     )
 
 
-def _losses(problem: MarginProblem, u: Array, way: float) -> float:
+def _losses(problem: Problem, u: Array, way: float) -> float:
     """Return sum_r c_r loss(u_r), rounded up or down."""
     return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
 
@@ -367,7 +367,7 @@ def losses_above(problem: MarginProblem, at: Evaluation, b: AnyBias) -> float:
     return _losses(problem, _needed(problem, at, b, OUTWARD), OUTWARD)
 
 
-def _costs(problem: MarginProblem, way: float) -> Array:
+def _costs(problem: Problem, way: float) -> Array:
     """Return c of every group, (groups,), rounded up or down."""
     least, most = problem.group_costs_within
     return most if way > 0 else least
@@ -596,7 +596,7 @@ def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
 
 
 def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float) -> float:
-    """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded outward or inward.
+    """Return 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ at x >= 0, rounded outward or inward.
 
     The best b is taken if b is missing or not finite.
     """
@@ -612,15 +612,11 @@ def _linear_upper(problem: OneNormProblem, x: Array, b: float | None, way: float
     xi = np.maximum(
         round_toward(1.0 - problem.rows.dot(f) - b * problem.bias_signs + way * noise, way), 0.0
     )
-    return _at_least_0(
-        add_rounded(
-            sum_rounded(x, way), multiply_rounded(problem.C, sum_rounded(xi, way), way), way
-        )
-    )
+    return _at_least_0(add_rounded(sum_rounded(x, way), _losses(problem, xi, way), way))
 
 
 def _linear_lower(problem: OneNormProblem, u: Array, way: float) -> float:
-    """Return 1'u at 0 <= u <= C with s'u = 0 and B'u <= 1, rounded outward or inward.
+    """Return 1'u at 0 <= u <= c with s'u = 0 and B'u <= 1, rounded outward or inward.
 
     B'u <= 1 is satisfied by dividing by max(1, max B'u).
     """

@@ -29,8 +29,10 @@ It raises ValueError with a sentence.
 """
 
 
-def needing(**parts: Part) -> Callable[[Any], None]:
+def needing(**parts: Part) -> DataCheck:
     """Return the check of a mapping with exactly these names.
+
+    It also tells how the data are read from a table (`equimargin.own.tables`).
 
     Parameters
     ----------
@@ -39,13 +41,39 @@ def needing(**parts: Part) -> Callable[[Any], None]:
 
     Returns
     -------
-    callable
+    DataCheck
         Check of data, which raises ValueError.
     """
+    return DataCheck(parts)
 
-    def check(data: Any) -> None:
+
+@dataclass(frozen=True)
+class DataCheck:
+    """Check of a mapping with exactly the names of its parts.
+
+    Parameters
+    ----------
+    parts : mapping of str to Part
+        Checks of the values by name, in the order in which they are called.
+    """
+
+    parts: Mapping[str, Part]
+
+    def __call__(self, data: Any) -> None:
+        """Check data.
+
+        Parameters
+        ----------
+        data : object
+            Data of a family.
+
+        Raises
+        ------
+        ValueError
+            If they are no such mapping, or a part rejects its value.
+        """
         # The first fault raises: type, missing names, unknown names, then values.
-        names = ", ".join(parts)
+        parts, names = self.parts, ", ".join(self.parts)
         if not isinstance(data, Mapping):
             raise ValueError(f"they must be a mapping with {names}, not {format_value(data)}")
         missing = [
@@ -64,8 +92,6 @@ def needing(**parts: Part) -> Callable[[Any], None]:
         for name, part in parts.items():
             if name in data:
                 part(data[name], name, data)
-
-    return check
 
 
 @dataclass(frozen=True)
@@ -93,6 +119,63 @@ class Optional:
             All data.
         """
         self.part(value, name, data)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Part of the labels of the rows, with the task by which a table is read.
+
+    Parameters
+    ----------
+    task : {"classification", "ordinal"}
+        "classification" for two classes, 0 and 1, "ordinal" for any number of classes
+        or levels from 0 on.
+    part : Part
+        Check of the labels.
+    """
+
+    task: str
+    part: Part
+
+    def __call__(self, value: Any, name: str, data: Mapping[str, Any]) -> None:
+        """Check labels.
+
+        Parameters
+        ----------
+        value : object
+            Labels.
+        name : str
+            Name in the data.
+        data : mapping
+            All data.
+        """
+        self.part(value, name, data)
+
+
+@dataclass(frozen=True)
+class KernelPoints:
+    """Part of points that enter a problem through their inner products alone.
+
+    A kernel may therefore give these: see `equimargin.own.tables`.
+    """
+
+    def __call__(self, value: Any, name: str, data: Mapping[str, Any]) -> None:
+        """Check a matrix of finite numbers, points in rows and features in columns.
+
+        Parameters
+        ----------
+        value : object
+            Matrix of shape (m, d).
+        name : str
+            Name in the data.
+        data : mapping
+            All data.
+        """
+        matrix(value, name, data)
+
+
+kernel_points = KernelPoints()
+"""Check of points whose inner products may be those of a kernel."""
 
 
 def matrix(value: Any, name: str, data: Mapping[str, Any]) -> Array:
@@ -206,7 +289,7 @@ def classes(k: int | None = None) -> Part:
         if len(invalid):
             raise ValueError(f"{name} must hold classes, {wanted}, and holds {invalid[0]:g}")
 
-    return check
+    return Labels("classification" if k == 2 else "ordinal", check)
 
 
 def real(wanted: str, accepted: Callable[[float], bool]) -> Part:

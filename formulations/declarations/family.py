@@ -9,6 +9,7 @@ from functools import partial
 from inspect import signature
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
+from equimargin.formulations.declarations.checks import DataCheck, Part
 from equimargin.formulations.declarations.declaration import FormulaValue, unchanged
 from equimargin.formulations.declarations.formulation import REGISTRY, Formulation
 from equimargin.formulations.declarations.program_problem import ProgramProblem
@@ -55,7 +56,8 @@ class Family(Generic[P]):
         before a problem is made.
     load : callable or None
         Map from the name of a file to data, for the command line; None reads JSON and
-        NPZ as a mapping of numbers and arrays by name.
+        NPZ as a mapping of numbers and arrays by name, and any other file as a table,
+        if `check` names the data (`needing`).
     reading : {'fractions', 'exact'}
         Interpretation of the floats of the compiled problem. "fractions" replaces a
         float within 4 ulp of a simple fraction by the fraction, so that 1 / (nu m) has
@@ -63,6 +65,8 @@ class Family(Generic[P]):
 
     Attributes
     ----------
+    parts : mapping of str to Part
+        Checks of the data by name, if `check` is a `needing`; empty otherwise.
     module : str
         Module of its first formulation, whose import registers the family; empty
         without one.
@@ -123,6 +127,7 @@ class Family(Generic[P]):
             reading,
         )
         self.data, self.check, self.load = data, check and kept(check), load and kept(load)
+        self.parts: Mapping[str, Part] = check.parts if isinstance(check, DataCheck) else {}
         self.module = ""
         self.when_replaced: list[Callable[[], object]] = []
 

@@ -206,7 +206,7 @@ class Symbols:
 
         A hard row has no slack, and so no cost.
         """
-        return self.margin_problem.soft_weights
+        return self.problem.soft_weights
 
     @property
     def inverse_root_c(self) -> Array:
@@ -273,8 +273,8 @@ class Symbols:
         """The problem, which must have margins and a norm of w."""
         if not isinstance(self.problem, MarginProblem):
             raise ValueError(
-                f"{self.problem.family} is a linear program: it has neither features X, nor "
-                f"weights c, nor a norm of w"
+                f"{self.problem.family} is a linear program: it has neither features X, nor a "
+                f"norm of w"
             )
         return self.problem
 

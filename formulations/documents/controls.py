@@ -163,7 +163,7 @@ def onenorm_differences(d: Symbols) -> cp.Problem:
     """
     alpha, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(d.p, "xi"), d.parameter("C")
     return minimize(
-        cp.sum(alpha) + C * cp.sum(xi),
+        cp.sum(alpha) + C * (d.c @ xi),
         margin=_difference_gram(d.problem) @ alpha >= 1 - xi,
         sign=alpha >= 0,
         slack=xi >= 0,
@@ -249,7 +249,7 @@ def onenorm_free(d: Symbols) -> cp.Problem:
     """
     beta, xi, C = cp.Variable(d.m, "beta"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ beta)
-    return minimize(cp.norm1(beta) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, slack=xi >= 0)
+    return minimize(cp.norm1(beta) + C * (d.c @ xi), margin=d.A @ g >= 1 - xi, slack=xi >= 0)
 
 
 @svm_onenorm.formulation(
@@ -277,7 +277,7 @@ def classifying_free(d: Symbols) -> cp.Problem:
     )
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
     return minimize(
-        cp.norm1(alpha) + C * cp.sum(xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, slack=xi >= 0
+        cp.norm1(alpha) + C * (d.c @ xi), margin=cp.multiply(d.y, g + b) >= 1 - xi, slack=xi >= 0
     )
 
 

@@ -27,7 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.declarations.checks import classes, matrix, needing, positive, real
+from equimargin.formulations.declarations.checks import (
+    classes,
+    kernel_points,
+    needing,
+    positive,
+    real,
+)
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -52,26 +58,28 @@ def _drawn() -> Any:
     )
 
 
-_parts = needing(
-    X=matrix,
-    y=classes(2),
-    C=positive,
-    sigma=real("a finite number that is at least 1", lambda v: 1 <= v < np.inf),
-    tau=positive,
-)
-
-
-def _check(d: Data) -> None:
-    """Raise ValueError for invalid data, or powers whose problem is not convex."""
-    _parts(d)
-    if not d["sigma"] * d["tau"] >= 1:
+def _exponent(value: Any, name: str, d: Data) -> None:
+    """Raise ValueError for a tau whose problem is not convex."""
+    positive(value, name, d)
+    if not d["sigma"] * value >= 1:
         raise ValueError(
-            f"sigma tau must be at least 1, and is {d['sigma'] * d['tau']:g}: else the "
-            f"problem is not convex"
+            f"sigma tau must be at least 1, and is {d['sigma'] * value:g}: else the problem "
+            f"is not convex"
         )
 
 
-general = Family("svm.general", Source("W", "SVM classifier"), data=_drawn, check=_check)
+general = Family(
+    "svm.general",
+    Source("W", "SVM classifier"),
+    data=_drawn,
+    check=needing(
+        X=kernel_points,
+        y=classes(2),
+        C=positive,
+        sigma=real("a finite number that is at least 1", lambda v: 1 <= v < np.inf),
+        tau=_exponent,
+    ),
+)
 """X (m, d), y (m,) in {0, 1}, C > 0, sigma >= 1 and tau > 0 with sigma tau >= 1."""
 
 

@@ -29,7 +29,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.declarations.checks import Optional, matrix, needing, positive, targets
+from equimargin.formulations.declarations.checks import (
+    Labels,
+    Optional,
+    kernel_points,
+    needing,
+    positive,
+    targets,
+)
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -92,7 +99,9 @@ def _weights_of_points(value: Any, name: str, data: Data) -> None:
         raise ValueError(f"{name} must not all be 0")
 
 
-check = needing(X=matrix, y=_levels, C=positive, weights=Optional(_weights_of_points))
+check = needing(
+    X=kernel_points, y=Labels("ordinal", _levels), C=positive, weights=Optional(_weights_of_points)
+)
 """Check of the data of `ord.explicit` and of `ord.sum`."""
 explicit = Family(
     "ord.explicit",

@@ -600,7 +600,7 @@ def rank_onenorm_primal(d: Symbols) -> cp.Problem:
     beta = d.let("beta", d.A.T @ alpha)
     g = d.let("g", d.K @ beta)
     return minimize(
-        cp.sum(alpha) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=alpha >= 0, slack=xi >= 0
+        cp.sum(alpha) + C * (d.c @ xi), margin=d.A @ g >= 1 - xi, sign=alpha >= 0, slack=xi >= 0
     )
 
 
@@ -618,7 +618,7 @@ def rank_onenorm_dual(d: Symbols) -> cp.Problem:
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     v = d.let("v", d.A.T @ u)
     g = d.let("g", d.K @ v)
-    return maximize(cp.sum(u), price=d.A @ g <= 1, lower=u >= 0, upper=u <= C)
+    return maximize(cp.sum(u), price=d.A @ g <= 1, lower=u >= 0, upper=u <= C * d.c)
 
 
 @rvm.formulation(
@@ -639,7 +639,7 @@ def rvm_primal(d: Symbols) -> cp.Problem:
     beta, xi, C = cp.Variable(d.m, "beta"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ beta)
     return minimize(
-        cp.sum(beta) + C * cp.sum(xi), margin=d.A @ g >= 1 - xi, sign=beta >= 0, slack=xi >= 0
+        cp.sum(beta) + C * (d.c @ xi), margin=d.A @ g >= 1 - xi, sign=beta >= 0, slack=xi >= 0
     )
 
 
@@ -656,7 +656,7 @@ def rvm_dual(d: Symbols) -> cp.Problem:
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     v = d.let("v", d.A.T @ u)
-    return maximize(cp.sum(u), price=d.K @ v <= 1, lower=u >= 0, upper=u <= C)
+    return maximize(cp.sum(u), price=d.K @ v <= 1, lower=u >= 0, upper=u <= C * d.c)
 
 
 @rvm.formulation(
@@ -677,7 +677,7 @@ def rvm_as_printed(d: Symbols) -> cp.Problem:
     """
     beta, C = cp.Variable(d.m, "beta"), d.parameter("C")
     g = d.let("g", d.K @ beta)
-    return minimize(cp.sum(beta) + C * cp.sum(1 - d.A @ g), sign=beta >= 0)
+    return minimize(cp.sum(beta) + C * (d.c @ (1 - d.A @ g)), sign=beta >= 0)
 
 
 # Section 5.1, one-norm classification, which the tutorial describes without a formula
@@ -706,7 +706,7 @@ def svm_onenorm_primal(d: Symbols) -> cp.Problem:
     )
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
     return minimize(
-        cp.sum(alpha) + C * cp.sum(xi),
+        cp.sum(alpha) + C * (d.c @ xi),
         margin=cp.multiply(d.y, g + b) >= 1 - xi,
         sign=alpha >= 0,
         slack=xi >= 0,
@@ -727,7 +727,9 @@ def svm_onenorm_dual(d: Symbols) -> cp.Problem:
     """
     u, C = cp.Variable(d.p, "u"), d.parameter("C")
     prices = cp.multiply(d.y, d.K @ cp.multiply(d.y, u))
-    return maximize(cp.sum(u), price=prices <= 1, balance=d.y @ u == 0, lower=u >= 0, upper=u <= C)
+    return maximize(
+        cp.sum(u), price=prices <= 1, balance=d.y @ u == 0, lower=u >= 0, upper=u <= C * d.c
+    )
 
 
 @svm_nobias_onenorm.formulation(
@@ -747,7 +749,7 @@ def svm_nobias_onenorm_primal(d: Symbols) -> cp.Problem:
     alpha, xi, C = cp.Variable(d.p, "alpha"), cp.Variable(d.p, "xi"), d.parameter("C")
     g = d.let("g", d.K @ cp.multiply(d.y, alpha))
     return minimize(
-        cp.sum(alpha) + C * cp.sum(xi),
+        cp.sum(alpha) + C * (d.c @ xi),
         margin=cp.multiply(d.y, g) >= 1 - xi,
         sign=alpha >= 0,
         slack=xi >= 0,
@@ -770,5 +772,5 @@ def svm_nobias_onenorm_dual(d: Symbols) -> cp.Problem:
         cp.sum(u),
         price=cp.multiply(d.y, d.K @ cp.multiply(d.y, u)) <= 1,
         lower=u >= 0,
-        upper=u <= C,
+        upper=u <= C * d.c,
     )

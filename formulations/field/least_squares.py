@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.declarations.checks import classes, matrix, needing, positive
+from equimargin.formulations.declarations.checks import classes, kernel_points, needing, positive
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -28,7 +28,7 @@ ls_svm = Family(
     "ls_svm",
     Source("Suykens 1999", "(8)-(10)", TITLE),
     data=partial(points, labels=2, C=[1.0, 0.5, 2.0]),
-    check=needing(X=matrix, y=classes(2), C=positive),
+    check=needing(X=kernel_points, y=classes(2), C=positive),
 )
 """X (m, d), y (m,) in {0, 1} and C > 0, the gamma of the source."""
 

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from equimargin.formulations.declarations.checks import classes, matrix, needing, positive
+from equimargin.formulations.declarations.checks import classes, kernel_points, needing, positive
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -31,7 +31,7 @@ crammer_singer = Family(
     "crammer_singer",
     Source("Crammer 2001", "(7)", TITLE),
     data=partial(points, labels=3, least=3, C=[1.0, 0.5, 3.0]),
-    check=needing(X=matrix, y=classes(), C=positive),
+    check=needing(X=kernel_points, y=classes(), C=positive),
 )
 """X (m, d), y (m,) in {0, ..., k - 1} with a point of each class, and C > 0."""
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from equimargin.formulations.declarations.checks import (
     classes,
-    matrix,
+    kernel_points,
     needing,
     positive,
     share,
@@ -45,14 +45,14 @@ nu_svc = Family(
     "nu_svc",
     Source("Schölkopf 2000", "(46)-(49)", TITLE),
     data=partial(points, labels=2, least=2, nu=[0.5, 0.25, 1.0]),
-    check=needing(X=matrix, y=classes(2), nu=share),
+    check=needing(X=kernel_points, y=classes(2), nu=share),
 )
 """X (m, d), y (m,) in {0, 1} and nu in (0, 1]."""
 nu_svr = Family(
     "nu_svr",
     Source("Schölkopf 2000", "(29)-(32)", TITLE),
     data=partial(points, labels=-1, nu=[0.5, 0.25, 0.75], C=[1.0, 4.0]),
-    check=needing(X=matrix, y=targets, nu=share, C=positive),
+    check=needing(X=kernel_points, y=targets, nu=share, C=positive),
 )
 """X (m, d), y (m,) targets, nu in (0, 1] and C > 0, the factor of the mean loss."""
 

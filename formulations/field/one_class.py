@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from equimargin.formulations.declarations.checks import matrix, needing, share
+from equimargin.formulations.declarations.checks import kernel_points, needing, share
 from equimargin.formulations.declarations.declaration import FormulaValue
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
@@ -27,7 +27,7 @@ one_class = Family(
     "one_class",
     Source("Schölkopf 2001", "(3)-(4)", TITLE),
     data=partial(points, nu=[0.5, 0.25, 1.0]),
-    check=needing(X=matrix, nu=share),
+    check=needing(X=kernel_points, nu=share),
 )
 """X (m, d) and nu in (0, 1]."""
 

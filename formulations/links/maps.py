@@ -386,7 +386,12 @@ def pairs_as_points(problem: OneNormProblem) -> OneNormProblem:
         Classification of p points.
     """
     return one_norm_classification(
-        _gram_of_pairs(problem), np.ones(problem.p), problem.C, precomputed(), bias=False
+        _gram_of_pairs(problem),
+        np.ones(problem.p),
+        problem.C,
+        precomputed(),
+        bias=False,
+        sample_weight=None if problem.weights is None else problem.unit_weights,
     )
 
 
@@ -408,7 +413,11 @@ def symmetrised_pairs(problem: OneNormProblem) -> OneNormProblem:
     Q = _gram_of_pairs(problem)
     signs = np.concatenate([np.ones(problem.p), -np.ones(problem.p)])
     return one_norm_classification(
-        np.block([[Q, -Q], [-Q, Q]]), signs, problem.C / 2, precomputed()
+        np.block([[Q, -Q], [-Q, Q]]),
+        signs,
+        problem.C / 2,
+        precomputed(),
+        sample_weight=None if problem.weights is None else np.tile(problem.unit_weights, 2),
     )
 
 

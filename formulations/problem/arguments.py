@@ -50,12 +50,16 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
     }
     if isinstance(rows, Tube):
         given["epsilon"] = float(rows.epsilon)
+    given |= _weights(problem)
     if isinstance(problem, OneNormProblem):
         if isinstance(rows, Signed):
             return "one_norm_classification", given | {"bias": problem.bias}
-        return "one_norm_ranking" if problem.over == "rows" else "ranking_vector_machine", given
+        points = problem.over == "points"
+        if "pairs" in given:
+            over = {"over": "points" if points else "pairs"}
+            return "one_norm_ranking_from_pairs", given | over
+        return "ranking_vector_machine" if points else "one_norm_ranking", given
     given["loss"] = problem.loss
-    given |= _weights(problem)
     if isinstance(rows, Levels):
         return "ordinal", given | {"kernel": kernel, "levels": rows.T + 1}
     if isinstance(rows, Tube):
@@ -66,7 +70,7 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
     return "classification", given | delta | {"bias": "penalized" if penalized else problem.bias}
 
 
-def _weights(problem: MarginProblem) -> dict[str, Any]:
+def _weights(problem: MarginProblem | OneNormProblem) -> dict[str, Any]:
     """Return the weights of a problem, as its constructor accepts them."""
     if problem.weights is None:
         return {}

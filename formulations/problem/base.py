@@ -28,6 +28,7 @@ from equimargin.formulations.problem.limits import refuse_declaration_size
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.base import Rows
+from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
 P = TypeVar("P", Point, OneNormPoint)
@@ -154,6 +155,11 @@ class CanonicalProblem(AnyProblem):
     @abstractmethod
     def weights(self) -> Array | None:
         """Factors of C, shape (groups,); None if all are 1."""
+
+    @property
+    @abstractmethod
+    def phi(self) -> Loss:
+        """Loss as an object."""
 
     @property
     @abstractmethod
@@ -331,6 +337,11 @@ class CanonicalProblem(AnyProblem):
         return np.isinf(self.unit_weights)
 
     @cached_property
+    def soft_weights(self) -> Array:
+        """Weights of slacks in an objective, shape (p,): weight_r, 0 on hard rows."""
+        return np.where(self.hard, 0.0, self.unit_weights)
+
+    @cached_property
     def group_costs(self) -> Array:
         """Costs C x weight of the row groups, shape (groups,).
 
@@ -366,6 +377,22 @@ class CanonicalProblem(AnyProblem):
     def costs(self) -> Array:
         """Cost c_r of every row, shape (p,)."""
         return self.rows.spread(self.group_costs)
+
+    @cached_property
+    def box(self) -> Array:
+        """Upper bounds of the multipliers, shape (p,).
+
+        c, but inf for the squared hinge, and 0 if the row costs nothing.
+        """
+        return self.phi.box(self.costs)
+
+    @cached_property
+    def exact_box(self) -> Array:
+        """Upper bounds of the multipliers, shape (p,), at most the exact products C x weight.
+
+        `box` has the products rounded to nearest.
+        """
+        return self.phi.box(self.rows.spread(self.group_costs_within[0]))
 
 
 def check_point_parts(point: P, problem: CanonicalProblem) -> P:

@@ -292,30 +292,7 @@ def ranking_from_pairs(
     is a set of preferences.
     """
     X, kernel, names = _features(X, kernel)
-    given = array(pairs, "ranking_from_pairs: pairs")
-    if given.size and (
-        given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)
-    ):
-        raise ValueError(
-            f"ranking_from_pairs: pairs must be integers of shape (p, 2), (preferred, "
-            f"other); they are {given.dtype} {given.shape}"
-        )
-    listed = given.astype(np.int64).reshape(-1, 2)
-    if listed.size and not (listed.min() >= 0 and listed.max() < X.shape[0]):
-        raise ValueError(f"ranking_from_pairs: every index must be in 0 .. {X.shape[0] - 1}")
-    if (listed[:, 0] == listed[:, 1]).any():
-        raise ValueError("ranking_from_pairs: a point cannot be preferred to itself")
-    weights = (
-        None
-        if pair_weight is None
-        else check_weights(pair_weight, len(listed), "ranking_from_pairs: pair_weight")
-    )
-    # The rows are in lexicographic order.
-    order = np.lexsort((listed[:, 1], listed[:, 0]))
-    rows, weights = (
-        Pairs(listed[order, 0], listed[order, 1], X.shape[0]),
-        None if weights is None else weights[order],
-    )
+    rows, weights = _listed(pairs, pair_weight, X.shape[0], "ranking_from_pairs")
     C = cost(C)
     chosen = check_choice(loss, "loss", LOSSES)
     check_float64_range(rows, C, make_loss(chosen), weights)
@@ -470,11 +447,8 @@ def make_task_problems(
 ) -> list[Problem]:
     """Make the problems of all families of a task.
 
-    They are a margin problem for every loss (for classification one with a bias and one
-    without) and the one-norm problems. A hard margin, C = inf, has no loss, so that
-    there is one problem instead of one per loss, and there are no one-norm problems.
-    Neither are there any with weights, which one-norm problems do not have, or with a
-    penalised bias. A bias that is passed applies to all problems.
+    They are those of `make_related_problems`, for classification with a bias and
+    without one. A bias that is passed applies to all problems.
 
     Parameters
     ----------
@@ -503,25 +477,69 @@ def make_task_problems(
     ValueError
         As in `make_margin_problem`.
     """
-    soft = cost(C) < np.inf
-    chosen = losses if soft else LOSSES[:1]
-    first = make_margin_problem(task, X, y, C, kernel, chosen[0], epsilon, qid, **weights)
-    biases = (True, False) if task == "classification" and "bias" not in weights else (first.bias,)
+    first = make_margin_problem(task, X, y, C, kernel, losses[0], epsilon, qid, **weights)
+    both = task == "classification" and "bias" not in weights
+    return make_related_problems(first, losses, (True, False) if both else (first.bias,))
+
+
+def make_related_problems(
+    first: MarginProblem, losses: Sequence[LossName] = LOSSES, biases: Sequence[bool] = (False,)
+) -> list[Problem]:
+    """Make the problems of all families on the rows and costs of a margin problem.
+
+    They are a margin problem for every loss and bias, and the one-norm problems unless
+    `refuse_one_norm` has a reason against them. A hard margin, C = inf, has no loss, so
+    that there is one problem instead of one per loss.
+
+    Parameters
+    ----------
+    first : MarginProblem
+        Problem with the first of the losses.
+    losses : sequence of str
+        Losses of the margin problems; the one-norm problems, which have the hinge, are
+        included if the hinge is.
+    biases : sequence of bool
+        True for a free bias, False for none.
+
+    Raises
+    ------
+    ValueError
+        If the loss of f = 0 is too large for float64.
+    """
     problems: list[Problem] = []
     # The rows are checked already; the range of each loss is not.
-    for loss in chosen:
+    for loss in losses if np.isfinite(first.C) else LOSSES[:1]:
         check_float64_range(first.rows, first.C, make_loss(loss), first.weights)
         problems += [replace(first, loss=loss, bias=bias) for bias in biases]
-    linear = (
-        soft
-        and "hinge" in losses
-        and all(given is None for name, given in weights.items() if name != "bias")
-    )
-    if task == "ranking" and linear:
-        problems += [_one_norm_of(first, False, unknowns) for unknowns in ("rows", "points")]
-    if task == "classification" and linear and weights.get("bias") != "penalized":
-        problems += [_one_norm_of(first, bias, "rows") for bias in biases]
-    return problems
+    if "hinge" not in losses or refuse_one_norm(first):
+        return problems
+    if isinstance(first.rows, Pairs):
+        return [*problems, make_one_norm(first), make_one_norm(first, over="points")]
+    return [*problems, *(make_one_norm(first, bias) for bias in biases)]
+
+
+def refuse_one_norm(problem: MarginProblem) -> str:
+    """Return the reason why no one-norm family has the rows and costs of a problem.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Margin problem.
+
+    Returns
+    -------
+    str
+        Reason, after "one-norm families have "; empty without one.
+    """
+    if not isinstance(problem.rows, Signed | Pairs):
+        return "no tube and no thresholds"
+    if isinstance(problem.kernel, Intercept):
+        return "no penalised bias"
+    if np.isinf(problem.C):
+        return "no hard margin"
+    if problem.weights is not None and np.isinf(problem.weights).any():
+        return "no rows of infinite weight"
+    return ""
 
 
 def make_family_problem(
@@ -560,18 +578,39 @@ def make_family_problem(
     ValueError
         If the task has no such family with the hinge, and as in `make_margin_problem`.
     """
-    if family is None:
-        return make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
-    problems = {
-        problem.family: problem
-        for problem in make_task_problems(
-            task, X, y, 1.0, kernel, ("hinge",), epsilon, qid, **weights
-        )
-    }
+    first = make_margin_problem(task, X, y, 1.0, kernel, "hinge", epsilon, qid, **weights)
+    return first if family is None else find_related_problem(family, first, task, "bias" in weights)
+
+
+def find_related_problem(
+    family: str, first: MarginProblem, task: str, bias_is_given: bool
+) -> Problem:
+    """Return the problem of a family on the rows and costs of a margin problem.
+
+    Parameters
+    ----------
+    family : str
+        Id of a family with the hinge.
+    first : MarginProblem
+        Problem with the hinge.
+    task : str
+        Task of the rows.
+    bias_is_given : bool
+        True if all problems have the bias of the first; otherwise those of a
+        classification have a free one or none.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family; the message has the reason.
+    """
+    both = task == "classification" and not bias_is_given
+    related = make_related_problems(first, ("hinge",), (True, False) if both else (first.bias,))
+    problems = {problem.family: problem for problem in related}
     if family not in problems:
-        weighted = any(given is not None for name, given in weights.items() if name != "bias")
-        unweighted = "; one-norm families accept no weights" if weighted else ""
-        known = f"known of a {task} with the hinge: {', '.join(problems)}{unweighted}"
+        reason = refuse_one_norm(first)
+        excluded = f"; one-norm families have {reason}" if reason else ""
+        known = f"known of a {task} with the hinge: {', '.join(problems)}{excluded}"
         raise ValueError(
             f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}"
         )
@@ -579,12 +618,17 @@ def make_family_problem(
 
 
 def one_norm_classification(
-    X: Any, y: ArrayLike, C: float = 1.0, kernel: Kernel | None = None, bias: bool = True
+    X: Any,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    bias: bool = True,
+    sample_weight: ArrayLike | None = None,
 ) -> OneNormProblem:
     """Make the problem of one-norm classification.
 
-    The objective is min 1'x + C sum_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) + b))_+ over
-    x >= 0 and b.
+    The objective is min 1'x + C sum_i weight_i (1 - y_i (sum_j x_j y_j k(x_j, x_i) +
+    b))_+ over x >= 0 and b.
 
     Parameters
     ----------
@@ -598,29 +642,37 @@ def one_norm_classification(
         Kernel of f; linear by default.
     bias : {True, False, "free", "none"}, default True
         "free" or True, "none" or False.
+    sample_weight : array-like of shape (m,), optional
+        Factors of C, finite and at least 0.
 
     Raises
     ------
     ValueError
-        If C = inf, and as in `classification`.
+        If C or a weight is infinite, and as in `classification`.
 
     References
     ----------
     Document T (Yu and Kim), section 5.1 (no formula).
     O. L. Mangasarian, Generalized support vector machines (2000).
     """
-    problem = classification(
-        X, y, finite_cost(C), kernel, bias=_bias(bias, "one_norm_classification")
-    )
-    return _one_norm_of(problem, problem.bias, "rows")
+    bias = _bias(bias, "one_norm_classification")
+    problem = classification(X, y, finite_cost(C), kernel, bias=bias, sample_weight=sample_weight)
+    return make_one_norm(problem, problem.bias)
 
 
 def ranking_vector_machine(
-    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    per_query: Literal["sum", "mean"] = "sum",
+    query_weight: Mapping[Any, float] | None = None,
 ) -> OneNormProblem:
     """Make the problem of the ranking vector machine.
 
-    The objective is min 1'beta + C sum over pairs (1 - (A K beta)_r)_+ over beta >= 0.
+    The objective is min 1'beta + C sum over pairs weight_r (1 - (A K beta)_r)_+ over
+    beta >= 0.
 
     Parameters
     ----------
@@ -634,28 +686,37 @@ def ranking_vector_machine(
         Cost per unit of loss, positive and finite.
     kernel : Kernel, optional
         Kernel of f; linear by default.
+    per_query, query_weight : object
+        As in `ranking`, but finite.
 
     Raises
     ------
     ValueError
-        If C = inf, and as in `ranking`.
+        If C or a weight is infinite, and as in `ranking`.
 
     References
     ----------
     Documents T (Yu and Kim), (102)-(104), and K (Kuo, Lee and Lin), (2.10).
     """
-    X, kernel, names = _features(X, kernel)
-    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
-    check_float64_range(rows, C)
-    return OneNormProblem(X, kernel, rows, C, "points", feature_names=names)
+    problem = ranking(
+        X, y, qid, finite_cost(C), kernel, per_query=per_query, query_weight=query_weight
+    )
+    return make_one_norm(problem, over="points")
 
 
 def one_norm_ranking(
-    X: Any, y: ArrayLike, qid: ArrayLike | None = None, C: float = 1.0, kernel: Kernel | None = None
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    per_query: Literal["sum", "mean"] = "sum",
+    query_weight: Mapping[Any, float] | None = None,
 ) -> OneNormProblem:
     """Make the problem of one-norm ranking, with one variable per pair.
 
-    The objective is min 1'x + C sum over pairs (1 - (A K A' x)_r)_+ over x >= 0.
+    The objective is min 1'x + C sum over pairs weight_r (1 - (A K A' x)_r)_+ over x >=
+    0.
 
     Parameters
     ----------
@@ -669,29 +730,95 @@ def one_norm_ranking(
         Cost per unit of loss, positive and finite.
     kernel : Kernel, optional
         Kernel of f; linear by default.
+    per_query, query_weight : object
+        As in `ranking`, but finite.
 
     Raises
     ------
     ValueError
-        If C = inf, and as in `ranking`.
+        If C or a weight is infinite, and as in `ranking`.
 
     References
     ----------
     Document T (Yu and Kim), (94)-(96), with phi_ij = phi_i - phi_j.
     """
-    X, kernel, names = _features(X, kernel)
-    rows, C = _pairs(X, y, qid)[0], finite_cost(C)
-    check_float64_range(rows, C)
-    return OneNormProblem(X, kernel, rows, C, "rows", feature_names=names)
+    problem = ranking(
+        X, y, qid, finite_cost(C), kernel, per_query=per_query, query_weight=query_weight
+    )
+    return make_one_norm(problem)
 
 
-def _one_norm_of(
-    posed: MarginProblem, bias: bool, unknowns: Literal["rows", "points"]
+def one_norm_ranking_from_pairs(
+    X: Any,
+    pairs: ArrayLike,
+    C: float = 1.0,
+    kernel: Kernel | None = None,
+    over: Literal["points", "pairs"] = "points",
+    pair_weight: ArrayLike | None = None,
 ) -> OneNormProblem:
-    """Return the one-norm problem of the rows of a margin problem without weights."""
-    rows = cast(Pairs | Signed, posed.rows)
+    """Make a one-norm ranking over explicit preferences, such as those of clicks.
+
+    The objective is that of `ranking_vector_machine` if x belongs to points, and that
+    of `one_norm_ranking` if it belongs to pairs.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+        Features, stored as in `classification`.
+    pairs : array-like of int of shape (p, 2)
+        Point indices (preferred, other).
+    C : float, default 1.0
+        Cost per unit of loss, positive and finite.
+    kernel : Kernel, optional
+        Kernel of f; linear by default.
+    over : {"points", "pairs"}, default "points"
+        Index set of x.
+    pair_weight : array-like of shape (p,), optional
+        Factors of C, finite and at least 0, in the order of the pairs.
+
+    Raises
+    ------
+    ValueError
+        If C or a weight is infinite, and as in `ranking_from_pairs`.
+
+    References
+    ----------
+    Documents T (Yu and Kim), (94)-(96) and (102)-(104), over the preferences r' of
+    document W (the encyclopedia's page on Ranking SVM).
+    """
+    chosen = check_choice(over, "one_norm_ranking_from_pairs: over", ("points", "pairs"))
+    problem = ranking_from_pairs(X, pairs, finite_cost(C), kernel, pair_weight=pair_weight)
+    return make_one_norm(problem, over="points" if chosen == "points" else "rows")
+
+
+def make_one_norm(
+    problem: MarginProblem, bias: bool = False, over: Literal["rows", "points"] = "rows"
+) -> OneNormProblem:
+    """Make the one-norm problem of the rows and costs of a margin problem.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Classification or ranking, with any loss.
+    bias : bool, default False
+        True for a free bias.
+    over : {"rows", "points"}, default "rows"
+        Index set of x; "points" for a ranking alone.
+
+    Raises
+    ------
+    ValueError
+        If a weight is infinite.
+    """
     return OneNormProblem(
-        posed.X, posed.kernel, rows, posed.C, unknowns, bias, feature_names=posed.feature_names
+        problem.X,
+        problem.kernel,
+        cast(Pairs | Signed, problem.rows),
+        problem.C,
+        over,
+        bias,
+        problem.weights,
+        feature_names=problem.feature_names,
     )
 
 
@@ -770,6 +897,32 @@ def _pairs(X: Features, y: ArrayLike, qid: ArrayLike | None) -> tuple[LabelledPa
     relevance = relevances(y, m, "y")
     names, index = (np.zeros(1, dtype=np.int64), None) if qid is None else queries(qid, m)
     return LabelledPairs(relevance, index), names
+
+
+def _listed(
+    pairs: ArrayLike, pair_weight: ArrayLike | None, m: int, where: str
+) -> tuple[Pairs, Array | None]:
+    """Return explicit pairs of m points in lexicographic order, and their weights."""
+    given = array(pairs, f"{where}: pairs")
+    if given.size and (
+        given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer)
+    ):
+        raise ValueError(
+            f"{where}: pairs must be integers of shape (p, 2), (preferred, other); they are "
+            f"{given.dtype} {given.shape}"
+        )
+    listed = given.astype(np.int64).reshape(-1, 2)
+    if listed.size and not (listed.min() >= 0 and listed.max() < m):
+        raise ValueError(f"{where}: every index must be in 0 .. {m - 1}")
+    if (listed[:, 0] == listed[:, 1]).any():
+        raise ValueError(f"{where}: a point cannot be preferred to itself")
+    weights = (
+        None
+        if pair_weight is None
+        else check_weights(pair_weight, len(listed), f"{where}: pair_weight")
+    )
+    order = np.lexsort((listed[:, 1], listed[:, 0]))
+    return Pairs(listed[order, 0], listed[order, 1], m), None if weights is None else weights[order]
 
 
 def _query_weights(

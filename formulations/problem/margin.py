@@ -153,11 +153,6 @@ class MarginProblem(CanonicalProblem):
         return self.kernel.positive_semidefinite and self.shift is not None
 
     @cached_property
-    def soft_weights(self) -> Array:
-        """Weights of slacks in an objective, shape (p,): weight_r, 0 on hard rows."""
-        return np.where(self.hard, 0.0, self.unit_weights)
-
-    @cached_property
     def inverse_root_weights(self) -> Array:
         """Scaling of alpha in a squared hinge's dual, shape (p,): 1 / sqrt(weight_r).
 
@@ -166,22 +161,6 @@ class MarginProblem(CanonicalProblem):
         roots = np.zeros(self.p)
         np.divide(1.0, np.sqrt(self.unit_weights), out=roots, where=self.unit_weights > 0)
         return roots
-
-    @cached_property
-    def box(self) -> Array:
-        """Upper bounds of alpha, shape (p,).
-
-        c, but inf for the squared hinge, and 0 if the row costs nothing.
-        """
-        return self.phi.box(self.costs)
-
-    @cached_property
-    def exact_box(self) -> Array:
-        """Upper bounds of alpha, shape (p,), at most the exact products C x weight.
-
-        `box` has the products rounded to nearest.
-        """
-        return self.phi.box(self.rows.spread(self.group_costs_within[0]))
 
     @property
     def T(self) -> int:

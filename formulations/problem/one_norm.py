@@ -1,7 +1,7 @@
 """One-norm margin problem, the canonical shape of every published linear program.
 
-    min over x >= 0, b    1'x + C sum_r ( 1 - (B x)_r - b s_r )_+
-    max over u            1'u   s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
+    min over x >= 0, b    1'x + sum_r c_r ( 1 - (B x)_r - b s_r )_+
+    max over u            1'u   s.t.  B'u <= 1,  s'u = 0,  0 <= u <= c
 
 There are two kinds. Over points B = A K, and x are the coefficients of f. Over rows B =
 A K A', with one x per row. The rows are the pairs of a ranking, or the points of a
@@ -31,12 +31,13 @@ from equimargin.formulations.problem.limits import check_float64_range
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.listed import Pairs, Signed
+from equimargin.formulations.rows.loss import HINGE
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneNormProblem(CanonicalProblem):
-    """Linear program min 1'x + C sum_r (1 - (B x)_r - b s_r)_+ over x >= 0 and b.
+    """Linear program min 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ over x >= 0 and b.
 
     Parameters
     ----------
@@ -52,6 +53,9 @@ class OneNormProblem(CanonicalProblem):
         "points", B = A K and x = beta (m,), or "rows", B = A K A' and x (p,).
     bias : bool
         True if b is free; b = 0 otherwise.
+    weights : ndarray of shape (groups,), or None
+        Finite factors of C, as in `MarginProblem`: the costs c are the exact products C
+        x weight.
     shift : float or None
         As in `CanonicalProblem`.
     feature_names : tuple of str of length d, or None
@@ -67,11 +71,19 @@ class OneNormProblem(CanonicalProblem):
     """
 
     kind = "linear"
-    weights = None
+    phi = HINGE
 
     rows: Pairs | Signed
     over: Literal["points", "rows"] = "points"
     bias: bool = False
+    weights: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the costs are finite."""
+        if self.weights is not None and not np.isfinite(self.weights).all():
+            raise ValueError(
+                "one-norm problems have no hard rows: all weights must be finite, not inf"
+            )
 
     @property
     def size(self) -> int:
@@ -90,13 +102,15 @@ class OneNormProblem(CanonicalProblem):
         """True: a linear program has no condition on K."""
         return True
 
-    @property
+    @cached_property
     def scale(self) -> float:
-        """P(0) = C p, the primal objective at x = 0; C if there are no rows.
+        """P(0), the sum of all costs, the primal objective at x = 0; C if that is 0.
 
-        The optimum 0 of a problem without rows gives no unit for relative errors.
+        The optimum 0 of a problem without costs gives no unit for relative errors.
         """
-        return self.C * max(self.p, 1)
+        if self.weights is None:
+            return self.C * max(self.p, 1)
+        return float(self.costs.sum()) or self.C
 
     @property
     def origin(self) -> OneNormPoint:
@@ -154,7 +168,7 @@ class OneNormProblem(CanonicalProblem):
             New cost per unit of slack, finite.
         """
         C = finite_cost(C)
-        check_float64_range(self.rows, C)
+        check_float64_range(self.rows, C, self.phi, self.weights)
         return replace(self, C=C)
 
     def coefficients(self, x: Array) -> Array:
@@ -199,12 +213,10 @@ class OneNormProblem(CanonicalProblem):
         if not self.bias:
             return 0.0, 0.0
         s = self.rows.s
-        return finite_interval(
-            *hinge_bias((1.0 - self.rows.dot(f)) * s, s, np.full(self.p, self.C))
-        )
+        return finite_interval(*hinge_bias((1.0 - self.rows.dot(f)) * s, s, self.costs))
 
     def feasible(self, u: Array) -> Array:
-        """Return multipliers close to u with 0 <= u <= C and s'u = 0.
+        """Return multipliers close to u with 0 <= u <= c and s'u = 0.
 
         They lie on a grid on which A'u is exact in float64.
 
@@ -218,12 +230,12 @@ class OneNormProblem(CanonicalProblem):
         ndarray of shape (p,)
             Feasible multipliers.
         """
-        return round_to_dyadic_grid(u, np.full(self.p, self.C), self.bias_signs)
+        return round_to_dyadic_grid(u, self.exact_box, self.bias_signs)
 
     def dual(self, u: Array) -> float:
         """Return the dual objective 1'u in float64 at feasible multipliers close to u.
 
-        u is perturbed so that 0 <= u <= C and s'u = 0, and divided by max(1, max B'u).
+        u is perturbed so that 0 <= u <= c and s'u = 0, and divided by max(1, max B'u).
 
         Parameters
         ----------
@@ -236,7 +248,7 @@ class OneNormProblem(CanonicalProblem):
         return float(u.sum() / max(1.0, float(prices.max(initial=0.0))))
 
     def primal(self, x: Array, b: float | None = None) -> float:
-        """Return 1'x + C sum_r (1 - (B x)_r - b s_r)_+ in float64.
+        """Return 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ in float64.
 
         Parameters
         ----------
@@ -247,9 +259,8 @@ class OneNormProblem(CanonicalProblem):
         """
         f = self.gram @ self.coefficients(x)
         b = self.bias_at(f) if b is None else b
-        return float(
-            x.sum() + self.C * np.maximum(1.0 - self.rows.dot(f) - b * self.bias_signs, 0.0).sum()
-        )
+        slacks = 1.0 - self.rows.dot(f) - b * self.bias_signs
+        return float(x.sum() + self.phi.weighed(slacks, self.costs).sum())
 
 
 Problem = MarginProblem | OneNormProblem

@@ -275,6 +275,25 @@ def best_point(problem: Problem, family: FamilyVerdict) -> CanonicalPoint:
     return function.with_multipliers(None if below is None else below.supplied.multipliers)
 
 
+def _check_schema(problem: Problem) -> None:
+    """Raise ValueError for a problem that format 1 does not state."""
+    if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
+        raise ValueError(
+            f"a certificate of format 1 needs the hinge or the squared hinge, not the "
+            f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
+        )
+    if isinstance(problem, OneNormProblem) and problem.weights is not None:
+        raise ValueError(
+            "a certificate of format 1 has no weights of a one-norm problem; use "
+            "`program_certificate` with the program of a formulation"
+        )
+    if isinstance(problem.rows, Levels):
+        raise ValueError(
+            "certificates of this schema have no levels and thresholds; certify a "
+            "formulation of the problem as a program"
+        )
+
+
 def state(problem: Problem) -> dict[str, Any]:
     """Return the problem as a certificate states it.
 
@@ -291,18 +310,9 @@ def state(problem: Problem) -> dict[str, Any]:
         If the kernel is not positive semidefinite or has no name in the schema, or the
         problem is too large for a certificate.
     """
-    if isinstance(problem, MarginProblem) and problem.loss not in LOSSES:
-        raise ValueError(
-            f"a certificate of format 1 needs the hinge or the squared hinge, not the "
-            f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
-        )
+    _check_schema(problem)
     # An intercept is the constant of the kernel in the schema.
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
-    if isinstance(problem.rows, Levels):
-        raise ValueError(
-            "certificates of this schema have no levels and thresholds; certify a "
-            "formulation of the problem as a program"
-        )
     if not (problem.convex and kernel.positive_semidefinite):
         raise ValueError(
             f"the {kernel.name} kernel is not positive semidefinite: no optimum is certified"

@@ -29,7 +29,6 @@ from equimargin.formulations.kernels.kernel import (
     precomputed,
 )
 from equimargin.formulations.numeric.arrays import Array, Features, dense
-from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.program.clock import Clock
@@ -220,21 +219,16 @@ def integral(problem: Problem) -> IntegerProblem:
     Parameters
     ----------
     problem : Problem
-        MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1 and
-        the bounds are C.
+        MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1.
     """
     K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
     rows, p = problem.rows, problem.p
     A = rows.matrix
     k = 1 if p == 0 else A.nnz // p
     t, s = _targets(problem), problem.bias_signs
-    if isinstance(problem, OneNormProblem):
-        box: list[Fraction | None] = [Fraction(problem.C)] * p
-        ridge = [Fraction(0)] * p
-    else:
-        costs = _costs(problem)
-        box = [cost if problem.loss == "hinge" or cost == 0 else None for cost in costs]
-        ridge = [1 / (2 * cost) if problem.squared and cost else Fraction(0) for cost in costs]
+    costs, smooth = _costs(problem), problem.phi.is_smooth
+    box = [None if smooth and cost != 0 else cost for cost in costs]
+    ridge = [1 / (2 * cost) if smooth and cost else Fraction(0) for cost in costs]
     # One common denominator of K, t and the ridge.
     unit = lcm(denominator, *{v.denominator for v in t}, *{v.denominator for v in ridge})
     return IntegerProblem(
@@ -469,7 +463,7 @@ def _targets(problem: Problem) -> list[Fraction]:
     return [v - epsilon for v in y] + [-v - epsilon for v in y]
 
 
-def _costs(problem: MarginProblem) -> list[Fraction | None]:
+def _costs(problem: Problem) -> list[Fraction | None]:
     """Return c = C x weight, exactly; None if infinite, 0 for a weight of 0 even then."""
     weights = problem.unit_weights.tolist()
     hard = np.isinf(problem.C)
@@ -484,12 +478,12 @@ def _costs(problem: MarginProblem) -> list[Fraction | None]:
     return [exact[w] for w in weights]
 
 
-def finite_costs(problem: MarginProblem) -> list[Fraction]:
+def finite_costs(problem: Problem) -> list[Fraction]:
     """Return c = C x weight, (p,), exactly.
 
     Parameters
     ----------
-    problem : MarginProblem
+    problem : Problem
         Problem without hard rows.
     """
     return [cost for cost in _costs(problem) if cost is not None]

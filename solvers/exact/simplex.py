@@ -1,15 +1,15 @@
 """Simplex method in rational numbers for one-norm programs, started from HiGHS's basis.
 
-    min  c'x + C 1'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0,   c = 1,
+    min  c'x + C'xi    s.t.  B x + xi - eta = 1,   x, xi, eta >= 0,   c = 1,
     B = A K (over points)  or  A K A' (over rows)
 
-A bias b is the difference of two further variables in x, without a cost: B then has the
-columns s and -s.
+C are the costs of the rows. A bias b is the difference of two further variables in x,
+without a cost: B then has the columns s and -s.
 
 A basis has some columns S of x and, in every row r, xi_r, eta_r or neither. T are the
 rows with neither; they are as many as S, and B_TS is nonsingular:
 
-    B_TS x_S = 1,     u_r = C where xi_r is basic, 0 where eta_r is,
+    B_TS x_S = 1,     u_r = C_r where xi_r is basic, 0 where eta_r is,
     B_TS' u_T = c_S - (B'u)_S over the other rows.
 
 A basis with x_S >= 0 becomes feasible when each row outside T takes xi_r or eta_r by
@@ -41,6 +41,7 @@ from equimargin.solvers.exact.numbers import (
     Integers,
     as_fractions,
     as_integers,
+    finite_costs,
     fractions,
     solve_integer_system,
     to_common_denominator,
@@ -107,14 +108,16 @@ class OneNormSimplex:
     x : Fractions of shape (n,)
         Primal variables of the last vertex; 0 before the first.
     c : Fractions of shape (n,)
-        Costs.
+        Costs of x.
+    C : Fractions of shape (p,)
+        Costs of the slacks.
     pivots : int
         Number of pivots.
     """
 
     def __init__(self, problem: OneNormProblem, numbers: IntegerProblem, clock: Clock) -> None:
         self.numbers, self.clock = numbers, clock
-        self.size, self.p, self.C = problem.size, problem.p, Fraction(problem.C)
+        self.size, self.p, self.C = problem.size, problem.p, as_fractions(finite_costs(problem))
         self.over_rows, self.bias = problem.over == "rows", problem.bias
         self.n = self.size + 2 * self.bias
         self.c: Fractions = fractions(self.n)
@@ -154,7 +157,8 @@ class OneNormSimplex:
         """
         n, p, numbers, (S, T) = self.n, self.p, self.numbers, self._parts(basis)
         x, u = fractions(n), fractions(p)
-        u[[k - n for k in basis if n <= k < n + p]] = self.C
+        slack = [k - n for k in basis if n <= k < n + p]
+        u[slack] = self.C[slack]
         if len(S) != len(T):
             return None
         if S:
@@ -201,7 +205,7 @@ class OneNormSimplex:
         n, p, basis = self.n, self.p, vertex.basis
         # The reduced costs are c - B'u for x, C - u for xi, and u for eta.
         columns = (j for j in range(n) if vertex.price[j] < 0 and j not in basis)
-        above = (n + r for r in range(p) if vertex.u[r] > self.C and n + r not in basis)
+        above = (n + r for r in range(p) if vertex.u[r] > self.C[r] and n + r not in basis)
         below = (n + p + r for r in range(p) if vertex.u[r] < 0 and n + p + r not in basis)
         return next((k for part in (columns, above, below) for k in part), None)
 
@@ -282,8 +286,8 @@ class OneNormSimplex:
     def best_bias(self, vertex: Vertex) -> tuple[Fraction | None, Fraction | None]:
         """Return the endpoints of all optimal b for the vertex's f; None if infinite.
 
-        (0, 0) without a bias. The slope of the sum of slacks in b is the number of
-        breakpoints below b minus the number of rows of sign +1.
+        (0, 0) without a bias. The slope of the sum of losses in b is the cost of the
+        rows whose breakpoints are below b, less the cost of the rows of sign +1.
 
         Parameters
         ----------
@@ -293,12 +297,20 @@ class OneNormSimplex:
         if not self.bias:
             return Fraction(0), Fraction(0)
         b = vertex.x[-2] - vertex.x[-1]
-        missing = [
-            b - s * Fraction(int(v), vertex.surplus_unit)
-            for s, v in zip(self.numbers.s.tolist(), vertex.surplus, strict=True)
-        ]
-        passed, ends = sum(s > 0 for s in self.numbers.s.tolist()), [None, *sorted(missing), None]
-        return ends[passed], ends[passed + 1]
+        signs = self.numbers.s.tolist()
+        breakpoints = sorted(
+            (b - s * Fraction(int(v), vertex.surplus_unit), cost)
+            for s, v, cost in zip(signs, vertex.surplus, self.C.tolist(), strict=True)
+            if cost
+        )
+        slope = -sum((c for s, c in zip(signs, self.C.tolist(), strict=True) if s > 0), Fraction(0))
+        # The slope is at most 0 below `low`, and above 0 beyond the next breakpoint.
+        low: Fraction | None = None
+        for place, cost in breakpoints:
+            if slope >= 0:
+                return low, place if slope == 0 else low
+            low, slope = place, slope + cost
+        return low, None if slope == 0 else low
 
     def _solved(self, matrix: Integers, right: Integers, den: int) -> Fractions:
         """Return y with matrix y = right / den, as Fractions.
@@ -333,7 +345,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
         B, c = np.column_stack([B, problem.rows.s, -problem.rows.s]), np.append(c, [0.0, 0.0])
     n = len(c)
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(-B), -sparse.eye_array(p)]))
-    costs, nothing = np.concatenate([c, np.full(p, problem.C * scale)]), np.zeros(n + p)
+    costs, nothing = np.concatenate([c, problem.costs * scale]), np.zeros(n + p)
     ends = np.full(p, -np.inf), -np.ones(p)
     program = highs.LinearProgram(
         costs, nothing, np.full(n + p, np.inf), M.indptr, M.indices, M.data, *ends
@@ -349,7 +361,7 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
 def check_vertex(program: OneNormSimplex, vertex: Vertex) -> Fraction:
     """Return the optimal value after checking every optimality condition.
 
-        x >= 0,   0 <= u <= C,   B'u <= c,   c'x + C 1'xi = 1'u
+        x >= 0,   0 <= u <= C,   B'u <= c,   c'x + C'xi = 1'u
 
     Parameters
     ----------
@@ -363,12 +375,10 @@ def check_vertex(program: OneNormSimplex, vertex: Vertex) -> Fraction:
     ArithmeticError
         If a condition does not hold.
     """
-    slack = sum((v for v in vertex.surplus if v < 0), 0)
-    primal = sum(program.c * vertex.x, Fraction(0)) - program.C * Fraction(
-        slack, vertex.surplus_unit
-    )
+    loss = sum((C * int(v) for v, C in zip(vertex.surplus, program.C, strict=True) if v < 0), 0)
+    primal = sum(program.c * vertex.x, Fraction(0)) - Fraction(loss) / vertex.surplus_unit
     dual = sum(vertex.u, Fraction(0))
-    box = all(0 <= v <= program.C for v in vertex.u)
+    box = all(0 <= v <= C for v, C in zip(vertex.u, program.C, strict=True))
     if not (vertex.feasible and box and (vertex.price >= 0).all() and primal == dual):
         raise ArithmeticError("the conditions of the optimum do not hold")
     return dual

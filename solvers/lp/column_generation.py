@@ -1,11 +1,12 @@
 """Column generation for large one-norm margin problems.
 
-    min over x >= 0, b   sum_{j in S} x_j + C sum_G |G| (1 - mean_G (B x + b s))_+
-    max over u           1'u   s.t.  (B'u)_S <= 1,  s'u = 0,  0 <= u <= C,
-                                     u constant on every G
+    min over x >= 0, b   sum_{j in S} x_j + sum_G c_G (1 - mean_G (B x + b s))_+
+    max over u           1'u   s.t.  (B'u)_S <= 1,  s'u = 0,  0 <= u <= c,
+                                     u / c constant on every G
 
 S are some of the columns, and G a partition of the rows: pairs or classified points,
-with signs s; without a bias s = 0. This restricted program has few columns, and one row
+with signs s; without a bias s = 0. c_G is the sum of the costs of G, and mean_G their
+mean with the costs as weights. This restricted program has few columns, and one row
 per group of rows. A round has these steps:
 
 1. Solve the restricted program by the dual simplex method, from the last basis. A
@@ -179,13 +180,13 @@ def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Soluti
 def _inside(problem: OneNormProblem, point: OneNormPoint) -> tuple[Array, Array]:
     """Return the x (size,) and u (p,) of a point, moved inside their bounds.
 
-    A missing x is 0, and a missing u about C.
+    A missing x is 0, and a missing u about c.
     """
     x = np.zeros(problem.size) if point.x is None else np.maximum(np.nan_to_num(point.x), 0.0)
     u = (
-        np.full(problem.p, problem.C)
+        problem.costs.copy()
         if point.u is None
-        else np.clip(np.nan_to_num(point.u), 0.0, problem.C)
+        else np.clip(np.nan_to_num(point.u), 0.0, problem.costs)
     )
     return x, _balanced(problem, u)
 
@@ -231,7 +232,7 @@ class RestrictedSolution(NamedTuple):
 
 
 class Master:
-    """Restricted program, with K / unit and C unit instead of K and C.
+    """Restricted program, with K / unit and c unit instead of K and c.
 
     Parameters
     ----------
@@ -246,8 +247,8 @@ class Master:
 
     Attributes
     ----------
-    C : float
-        Upper bound of u, C unit.
+    costs : ndarray of shape (p,)
+        Upper bounds of u, c unit.
     columns : ndarray of shape (s,)
         Columns S.
     F : ndarray of shape (m, s)
@@ -265,11 +266,11 @@ class Master:
     """
 
     def __init__(self, problem: OneNormProblem, kernel: Tiles, unit: float, x: Array) -> None:
-        self.problem, self.kernel, self.C = problem, kernel, problem.C * unit
+        self.problem, self.kernel, self.costs = problem, kernel, problem.costs * unit
         self.columns: Index = np.flatnonzero(x)
         self.F = self._decisions(self.columns)
         b = problem.bias_at(self.F @ x[self.columns])
-        self.at = self._reached(x[self.columns], b, np.full(problem.p, self.C))
+        self.at = self._reached(x[self.columns], b, self.costs)
         self.group = graded(self.at.z)
         self.basis = Basis(
             np.zeros(self.group.max(initial=-1) + 1, dtype=bool),
@@ -348,7 +349,7 @@ class Master:
         everywhere[self.columns] = x
         z = self.problem.rows.dot(self.F @ x) + b * self.problem.bias_signs
         return RestrictedSolution(
-            everywhere, u, z, float(x.sum() + self.C * np.maximum(1.0 - z, 0.0).sum())
+            everywhere, u, z, float(x.sum() + self.costs @ np.maximum(1.0 - z, 0.0))
         )
 
     def _simplex(self, judge: ConvergenceMonitor) -> float:
@@ -356,13 +357,15 @@ class Master:
 
         It is inf if the solution is not optimal.
         """
-        limits, sizes = judge.limits, np.bincount(self.group)
+        limits, ends = judge.limits, _totals(self.group, self.costs)
+        # Rows without costs have no u, and the mean of a group of such rows is 0.
+        share = self.costs / np.where(ends > 0, ends, 1.0)[self.group]
         vertex, iterations = dual_simplex(
-            _means(self.problem, self.group, sizes) @ self.F,
-            np.bincount(self.group, self.problem.bias_signs) / sizes,
-            self.C * sizes.astype(np.float64),
+            _means(self.problem, self.group, share) @ self.F,
+            _totals(self.group, share * self.problem.bias_signs),
+            ends,
             self.basis,
-            np.bincount(self.group, self.at.z) < sizes,
+            _totals(self.group, share * self.at.z) < 1.0,
             float(np.clip(0.1 * limits.tol, 1e-10, 1e-7)),
             judge.max_iter - self.iterations,
             None if limits.time_limit is None else max(limits.time_limit - judge.seconds, 0.0),
@@ -371,7 +374,7 @@ class Master:
         if vertex is None:
             return np.inf
         self.basis = vertex.basis
-        self.at = self._reached(vertex.x, vertex.b, (vertex.v / sizes)[self.group])
+        self.at = self._reached(vertex.x, vertex.b, vertex.v[self.group] * share)
         return self.at.value - float(vertex.v.sum()) if vertex.optimal else np.inf
 
     def _divide(self) -> bool:
@@ -463,11 +466,19 @@ def _columns(problem: OneNormProblem) -> list[tuple[Index, Array]]:
     )
 
 
-def _means(problem: OneNormProblem, group: Index, sizes: Index) -> Any:
-    """Return the mean of the rows of A over every group, CSR (n, m)."""
+def _totals(group: Index, values: Array) -> Array:
+    """Return the sum of the values (p,) of every group, (n,)."""
+    return np.asarray(np.bincount(group, values), dtype=np.float64)
+
+
+def _means(problem: OneNormProblem, group: Index, share: Array) -> Any:
+    """Return the mean of the rows of A over every group, CSR (n, m).
+
+    A row has its share (p,) of the mean.
+    """
     from scipy import sparse
 
-    ends, share = _ends(problem), (1.0 / sizes)[group]
+    ends = _ends(problem)
     entries = np.concatenate([signs * share for _, signs in ends])
     where = np.tile(group, len(ends)), np.concatenate([points for points, _ in ends])
-    return sparse.csr_array((entries, where), shape=(len(sizes), problem.m))
+    return sparse.csr_array((entries, where), shape=(group.max() + 1, problem.m))

@@ -1,13 +1,13 @@
 """One-norm margin problems by the simplex method of HiGHS on the whole dual.
 
-    max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= C
+    max  1'u    s.t.  B'u <= 1,  s'u = 0,  0 <= u <= c
     B' = K A' (over points)  or  A K A' (over rows)
 
 B is never formed. It is a product of sparse matrices and of K, or of Z and Z' if the
 kernel has features with K = Z Z'. The products of u with successive factors are further
-variables: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + C sum_r (1 -
+variables: h = A'u, w = Z'h, g = Z w. The x >= 0 of the primal, min 1'x + sum_r c_r (1 -
 (B x)_r - b s_r)_+, are the multipliers of B'u <= 1, and b is the best one for x.
-Without a bias s = 0. The simplex method starts at u = C with the equations that define
+Without a bias s = 0. The simplex method starts at u = c with the equations that define
 h, w and g solved: from a basis of slacks it would need a step for each of these
 variables. HiGHS has absolute tolerances only; the equations of its vertex are therefore
 solved again (`polish.py`).
@@ -127,7 +127,7 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
 
 
 class SimplexEnd(NamedTuple):
-    """Result of HiGHS, with K / unit and C unit.
+    """Result of HiGHS, with K / unit and c unit.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
 
 
 def _program(problem: OneNormProblem) -> LinearProgram:
-    """Return the dual, with K / unit and C unit, in the form passed to HiGHS.
+    """Return the dual, with K / unit and c unit, in the form passed to HiGHS.
 
     The variables are u, and the products of all factors of B' except the last. The
     constraints are the definitions of these products, s'u = 0, and B'u <= 1.
@@ -208,7 +208,7 @@ def _program(problem: OneNormProblem) -> LinearProgram:
         costs=np.concatenate([-np.ones(problem.p), np.zeros(defined)]),
         lower=np.concatenate([np.zeros(problem.p), np.full(defined, -np.inf)]),
         upper=np.concatenate(
-            [np.full(problem.p, problem.C * problem.gram.mean_diagonal), np.full(defined, np.inf)]
+            [problem.costs * problem.gram.mean_diagonal, np.full(defined, np.inf)]
         ),
         starts=matrix.indptr,
         places=matrix.indices,
@@ -235,8 +235,8 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
     """Return the status and its reason, from the gap of the point.
 
     If the gap is too large, HiGHS reached a limit, or failed regardless of its status:
-    u = 0 is feasible and u <= C, so that a program reported as infeasible or unbounded
-    has numbers beyond HiGHS's tolerances, or a C K beyond its infinity.
+    u = 0 is feasible and u <= c, so that a program reported as infeasible or unbounded
+    has numbers beyond HiGHS's tolerances, or a c K beyond its infinity.
     """
     if gap <= limits.tol:
         return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was requested"

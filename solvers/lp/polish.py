@@ -1,10 +1,10 @@
 """Equations of a vertex of a one-norm program, solved again in float64.
 
     (B x + b s)_F = 1,  (B'u)_S = 1,  s'u = 0
-    F where 0 < u < C,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
+    F where 0 < u < c,  S where x > 0;   B = A K (over points)  or  A K A' (over rows)
 
 The simplex method ends within absolute tolerances: its u violates B'u <= 1 slightly,
-which a large C magnifies, and the margins of its x differ slightly from 1. After
+which a large c magnifies, and the margins of its x differ slightly from 1. After
 solving the equations again, only the rounding of B'u remains. u is moved inside its
 constraints by about as much.
 
@@ -66,7 +66,7 @@ def best(
     gap : float
         The smaller of its relative gap and its proven relative width.
     """
-    entries = np.count_nonzero((u > 0) & (u < problem.C)) * problem.m
+    entries = np.count_nonzero((u > 0) & (u < problem.costs)) * problem.m
     if entries <= MOST_EQUATION_ENTRIES and not out_of_time():
         resolved = _solved_again(problem, x, u)
         candidates = (x, resolved[0], *(_stretched(problem, z) for z in (x, resolved[0])))
@@ -84,9 +84,9 @@ def best(
 def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, Array]:
     """Return x and u with the equations of the module solved in float64.
 
-    F where 0 < u < C, S where x > 0.
+    F where 0 < u < c, S where x > 0.
     """
-    S, F = np.flatnonzero(x > 0), np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT)))
+    S, F = np.flatnonzero(x > 0), _between(problem, u)
     if not (S.size and F.size):
         return x, u
     AK, prices = _rows(problem, F), _prices(problem, u)
@@ -94,13 +94,18 @@ def _solved_again(problem: OneNormProblem, x: Array, u: Array) -> tuple[Array, A
     x, u = x.copy(), u.copy()
     x[S] += _least_squares(B, 1.0 - AK @ problem.coefficients(x))[: len(S)]
     u[F] += _least_squares(B.T, _missing(problem, B, u, 1.0 - prices[S]))
-    return np.maximum(x, 0.0), np.clip(u, 0.0, problem.C)
+    return np.maximum(x, 0.0), np.clip(u, 0.0, problem.costs)
+
+
+def _between(problem: OneNormProblem, u: Array) -> Any:
+    """Return the rows F, whose multipliers are strictly between their bounds."""
+    return np.flatnonzero((u > 0) & (u < problem.costs * (1 - 4 * UNIT)))
 
 
 def _stretched(problem: OneNormProblem, x: Array) -> Array:
     """Return x divided by the least margin close to 1, so that such rows have no slack.
 
-    A slack e costs C e; dividing x by 1 - e costs about e 1'x.
+    A slack e costs c e; dividing x by 1 - e costs about e 1'x.
     """
     f = problem.gram @ problem.coefficients(x)
     margins = problem.rows.dot(f) + problem.bias_at(f) * problem.bias_signs
@@ -120,16 +125,13 @@ def _moved_inside(
     for _ in range(MOST_MOVES):
         prices = _prices(problem, u)
         excess = float(prices.max(initial=0.0)) - 1.0
-        T, F = (
-            np.flatnonzero(prices > 1.0 - 4 * excess),
-            np.flatnonzero((u > 0) & (u < problem.C * (1 - 4 * UNIT))),
-        )
+        T, F = np.flatnonzero(prices > 1.0 - 4 * excess), _between(problem, u)
         if not (excess > 0 and T.size and F.size) or out_of_time():
             return
         AK, u = _rows(problem, F), u.copy()
         B = _block(problem, AK, F, T)
         u[F] += _least_squares(B.T, _missing(problem, B, u, 1.0 - 2 * excess - prices[T]))
-        u = np.clip(u, 0.0, problem.C)
+        u = np.clip(u, 0.0, problem.costs)
         yield u
 
 

@@ -25,6 +25,7 @@ from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import (
     make_margin_problem,
+    make_related_problems,
     make_task_problems,
     ranking_from_pairs,
 )
@@ -256,25 +257,14 @@ def make_problems_from_data(
             **data.weights,
             **variant,
         )
-    if data.pairs is None:
-        return [
-            *make_task_problems(
-                data.task,
-                data.X,
-                data.y,
-                C,
-                kernel,
-                losses,
-                epsilon,
-                data.qid,
-                **data.weights,
-                **variant,
-            )
-        ]
-    return [
-        make_margin_problem_from_data(data, C, kernel, epsilon, loss, **variant)
-        for loss in (losses if np.isfinite(C) else LOSSES[:1])
-    ]
+    if data.pairs is not None:
+        first = make_margin_problem_from_data(data, C, kernel, epsilon, losses[0], **variant)
+        return [*make_related_problems(first, losses)]
+    given = {**data.weights, **variant}
+    made = make_task_problems(
+        data.task, data.X, data.y, C, kernel, losses, epsilon, data.qid, **given
+    )
+    return [*made]
 
 
 def make_margin_problem_from_data(

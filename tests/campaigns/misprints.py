@@ -154,11 +154,9 @@ def weighted(problem: Problem) -> Problem:
 
     A hard problem with a linear kernel has larger features instead.
     """
-    if not isinstance(problem, MarginProblem):
-        return problem
     if np.isinf(problem.C):
         return replace(problem, X=10 * problem.X) if isinstance(problem.kernel, Linear) else problem
-    rows = problem.rows.listed() if isinstance(problem.rows, LabelledPairs) else problem.rows
+    rows: Any = problem.rows.listed() if isinstance(problem.rows, LabelledPairs) else problem.rows
     return replace(problem, rows=rows, weights=np.resize([0.5, 1.7, 1.0, 0.8, 0.0], rows.groups))
 
 

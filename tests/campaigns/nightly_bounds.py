@@ -488,7 +488,7 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
             values[rng.integers(count)] = rng.choice([inf, -inf, nan])
         return values
 
-    top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
+    top = problem.box
     alpha = np.abs(numbers(problem.p))
     if rng.integers(2):
         share = rng.choice([0.0, 0.5, 1.0, 2.0], problem.p)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equimargin.formulations import MarginProblem
+from equimargin.formulations import MarginProblem, ranking_from_pairs
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.testing import CANONICAL, HARD, get_task, margin_problems, sample_problem
 
@@ -48,8 +48,11 @@ def test_weights_that_a_family_does_not_know_are_named() -> None:
     weighted = FAMILIES["svm.soft"](
         {"X": problem.X, "y": problem.rows.y, "sample_weight": np.arange(problem.m) % 3}
     )
-    with pytest.raises(ValueError, match=r"^svm.onenorm takes no sample_weight$"):
-        FAMILIES["svm.onenorm"].with_data_of(weighted)
+    one_norm = FAMILIES["svm.onenorm"].with_data_of(weighted)
+    np.testing.assert_array_equal(one_norm.weights, weighted.weights)
+    pairs = ranking_from_pairs(problem.X, [[0, 1]], pair_weight=[2.0])
+    with pytest.raises(ValueError, match=r"^rvm takes no pairs and no pair_weight$"):
+        FAMILIES["rvm"].with_data_of(pairs)
 
 
 def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() -> None:

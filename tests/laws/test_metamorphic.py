@@ -176,21 +176,21 @@ def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
     }
     if isinstance(rows, Pairs):
         old["qid"] = present(rows.query)[points]
-    if isinstance(problem, OneNormProblem):
-        changes.pop("query_weight", None)
-        if isinstance(rows, Signed):
-            return one_norm_classification(**old | {"bias": problem.bias} | changes)
-        return (ranking_vector_machine if problem.over == "points" else one_norm_ranking)(
-            **old | changes
-        )
-    old["loss"] = problem.loss
+    if isinstance(problem, MarginProblem):
+        old["loss"] = problem.loss
     if isinstance(rows, Pairs):
-        return ranking(
-            **old
-            | {"query_weight": {q: w for q, w in query_weights(problem).items() if q in old["qid"]}}
-            | changes
+        make = (
+            ranking
+            if isinstance(problem, MarginProblem)
+            else ranking_vector_machine
+            if problem.over == "points"
+            else one_norm_ranking
         )
+        weights = {q: w for q, w in query_weights(problem).items() if q in old["qid"]}
+        return make(**old | {"query_weight": weights} | changes)
     old["sample_weight"] = problem.unit_weights[: problem.m][points]
+    if isinstance(problem, OneNormProblem):
+        return one_norm_classification(**old | {"bias": problem.bias} | changes)
     if isinstance(rows, Levels):
         return ordinal(**old | {"levels": rows.T + 1} | changes)
     if isinstance(rows, Tube):
@@ -200,7 +200,7 @@ def rebuilt(problem: Any, points: Any = slice(None), **changes: Any) -> Any:
 
 def row_weights(problem: Any) -> Array:
     """Return weight_r, (p,)."""
-    return np.ones(problem.p) if isinstance(problem, OneNormProblem) else problem.unit_weights
+    return np.asarray(problem.unit_weights)
 
 
 def query_weights(problem: Any) -> dict[int, float]:
@@ -232,11 +232,7 @@ def twice(problem: Any, **changes: Any) -> Any:
 def of_pairs(problem: Any, preferred: Any, other: Any, weights: Array) -> Any:
     """Return the problem of the given pairs of its points."""
     rows, order = Pairs(preferred, other, problem.m), np.lexsort((other, preferred))
-    return (
-        replace(problem, rows=rows)
-        if isinstance(problem, OneNormProblem)
-        else replace(problem, rows=rows, weights=weights[order])
-    )
+    return replace(problem, rows=rows, weights=weights[order])
 
 
 def some_rows(problem: Any, kept: NDArray[np.bool_]) -> Any:
@@ -278,11 +274,7 @@ def flat(problem: Any) -> float:
 def loss(solution: Solution) -> float:
     """Return the sum of weight_r loss(u_r), per unit of C."""
     problem, u = solution.problem, slacks(solution)
-    return float(
-        np.maximum(u, 0.0).sum()
-        if isinstance(problem, OneNormProblem)
-        else problem.losses(u).sum() / problem.C
-    )
+    return float(problem.phi.weighed(u, problem.costs).sum() / problem.C)
 
 
 @law(SOFT)
@@ -465,7 +457,7 @@ def a_point_given_k_times_has_k_times_its_weight(problem: Any, rng: Random) -> N
     equal(v(weighted), v(rebuilt(problem, np.repeat(np.arange(problem.m), counts))))
 
 
-@law({*RANKED} & {*SOFT})
+@law(({*RANKED} & {*SOFT}) | {"rvm"})
 def a_query_of_no_weight_is_left_out(problem: Any, rng: Random) -> None:
     """Check that the points of the query may stay, each in its own query."""
     query, weights = present(problem.rows.query), query_weights(problem)

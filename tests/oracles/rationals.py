@@ -124,7 +124,7 @@ def transposed(M: Matrix, v: Vector, size: int) -> Vector:
 
 def exact_costs(problem: Problem) -> Vector:
     """Return the finite costs c_r = C weight_r, exactly."""
-    if isinstance(problem, OneNormProblem) or problem.weights is None:
+    if problem.weights is None:
         return [Fraction(problem.C)] * problem.p
     return [Fraction(problem.C) * Fraction(weight) for weight in problem.unit_weights.tolist()]
 

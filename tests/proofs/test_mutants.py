@@ -2068,7 +2068,7 @@ SOURCES: dict[str, dict[str, Change]] = {
     "linear_program": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
         "twice the cost": Change(
-            "problem.C * problem.gram.mean", "2 * problem.C * problem.gram.mean"
+            "problem.costs * problem.gram.mean", "2 * problem.costs * problem.gram.mean"
         ),
         "identity for K": Change(
             "return [A.T, *kernel] if",
@@ -2087,12 +2087,13 @@ SOURCES: dict[str, dict[str, Change]] = {
     "column_generation": {
         "solves and reports 2 C": Change(*ANOTHER_PROGRAM),
         "half the cost": Change(
-            "self.C * sizes.astype(np.float64)", "0.5 * self.C * sizes.astype(np.float64)"
+            "            ends,\n            self.basis",
+            "            0.5 * ends,\n            self.basis",
         ),
         # With few rows to a group the point is right all the same.
         "half the slacks": Change(
-            "float(x.sum() + self.C *",
-            "float(x.sum() + 0.5 * self.C *",
+            "float(x.sum() + self.costs @",
+            "float(x.sum() + 0.5 * self.costs @",
             families=("rvm", "rank.onenorm"),
         ),
         "orientation": Change("signs * share for", "-signs * share for"),
@@ -2100,8 +2101,8 @@ SOURCES: dict[str, dict[str, Change]] = {
             "F += signs[columns] * self", "F += self", same={"rvm": "its columns have the sign 1"}
         ),
         "no balance": Change(
-            "np.bincount(self.group, self.problem.bias_signs) / sizes,",
-            "0.0 * sizes,",
+            "_totals(self.group, share * self.problem.bias_signs),",
+            "0.0 * ends,",
             families=("svm.onenorm",),
         ),
         "optimal at once": Change(

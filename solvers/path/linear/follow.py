@@ -46,7 +46,16 @@ LEAST_REACH = 1e3 * PERTURBATION
 Whether the margin of an unlisted row exceeds 1 does not depend on the perturbation.
 """
 
-REQUIREMENTS = Requirements(OneNormProblem, most_rows=LISTED_PAIRS, most_points=STORED_ROWS)
+REQUIREMENTS = Requirements(
+    OneNormProblem,
+    most_rows=LISTED_PAIRS,
+    most_points=STORED_ROWS,
+    also=lambda problem: (
+        None
+        if problem.weights is None or (problem.weights == 1).all()
+        else "there are weights, and the path of a one-norm program is for one cost of all rows"
+    ),
+)
 
 
 def refusal(problem: OneNormProblem) -> Refusal | None:

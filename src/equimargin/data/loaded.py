@@ -99,7 +99,7 @@ class Data:
     qid : ndarray of shape (m,) or None
         Query of each row; None without queries, when a ranking is one query.
     task : str
-        "classification", "regression", "ranking" or "ordinal".
+        "classification", "regression", "ranking", "ordinal" or "unsupervised".
     columns : tuple of str, optional
         Names of the features of a table; without a header "column 1", "column 2", ...,
         by position in the file. None for other formats.
@@ -244,7 +244,8 @@ class Data:
     def _target_described(self) -> str:
         """Return the target's name, its values and, unless named by the user, its source."""
         origin = self.origin
-        if not origin.target_by or (origin.target is None and self.pairs is not None):
+        has_none = self.pairs is not None or self.task == "unsupervised"
+        if not origin.target_by or (origin.target is None and has_none):
             return ""
         name = "" if origin.target is None else f" `{origin.target}`"
         last = "the last column, " if origin.target_by == "last" else ""

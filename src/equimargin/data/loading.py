@@ -69,10 +69,10 @@ def load(
         never changes a result; write "./xor" or Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
     task : str, optional
-        "classification", "regression", "ranking" or "ordinal". Default: that of the
-        bundled set; for a file, ranking if it has queries, classification if its target
-        takes exactly two values, else regression; ordinal if levels are given. A target
-        of one value has no default.
+        "classification", "regression", "ranking", "ordinal", or "unsupervised" for
+        rows without a target. Default: that of the bundled set; for a file, ranking if
+        it has queries, classification if its target takes exactly two values, else
+        regression; ordinal if levels are given. A target of one value has no default.
     like : Data, optional
         Data that the rows extend: task, features and classes are those of `like`.
         Columns of a table may come in another order, the last features of a svmlight
@@ -202,6 +202,8 @@ def _request(
                 f"best is {how['best']!r}, and the {known} label is the best in the data that "
                 f"these rows extend; leave best out"
             )
+    if task == "unsupervised" and how.get("target"):
+        raise DataError("unsupervised rows have no target; leave target or the task out")
     for name in ("target", "weight", "best"):
         if ranked_by_pairs and how.get(name):
             raise DataError(

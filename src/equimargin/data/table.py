@@ -83,6 +83,11 @@ class Request:
     best: Best | None = None
 
     @property
+    def has_no_target(self) -> bool:
+        """True if preferences rank the rows, or nothing is predicted."""
+        return self.ranked_by_pairs or self.task == "unsupervised"
+
+    @property
     def about_tables(self) -> list[str]:
         """Names of the options of `ReadOptions` that differ from their defaults."""
         return [

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from equimargin.data.words import exact_integer, format_label, shown
 
-TASKS: Final = ("classification", "regression", "ranking", "ordinal")
-"""Names of the tasks."""
+TASKS: Final = ("classification", "regression", "ranking", "ordinal", "unsupervised")
+"""Names of the tasks; "unsupervised" data have no target."""
 
 MAX_LEVELS: Final = 20
 """Maximum number of distinct whole numbers that may be classes or levels."""

@@ -144,7 +144,7 @@ def _unweighted(instance: Any) -> Any:
             f"without='weights' needs canonical problems, not data of type "
             f"{type(instance).__name__}; draw such data without weights"
         )
-    return replace(instance, weights=None) if isinstance(instance, MarginProblem) else instance
+    return replace(instance, weights=None)
 
 
 def _has_distinct_points(instance: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,16 +19,14 @@ from equimargin.estimators.queries import (
     weighted_accuracy,
     weighted_pairs,
 )
-from equimargin.formulations import (
-    one_norm_ranking,
-    ranking,
-    ranking_from_pairs,
-    ranking_vector_machine,
-)
-from equimargin.formulations.numeric.arguments import check_choice, format_value
+from equimargin.formulations import MarginProblem, Problem, ranking, ranking_from_pairs
+from equimargin.formulations.numeric.arguments import check_choice, finite_cost, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.choices import LOSSES, LossName
+from equimargin.formulations.problem.construct import make_one_norm
 from equimargin.formulations.problem.labels import relevances
+from equimargin.formulations.problem.limits import check_float64_range
+from equimargin.formulations.rows.loss import make_loss
 from equimargin.metrics import pairwise_accuracy
 
 
@@ -149,7 +148,115 @@ class Ranker(MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginRanker(Ranker, CostEstimator):
+class PairRanker(Ranker, CostEstimator):
+    """Base of the rankers that solve one problem, of labels or of preferences."""
+
+    per_query: Literal["sum", "mean"] = "sum"
+
+    @abstractmethod
+    def _posed(self, problem: MarginProblem) -> Problem:
+        """Return the ranker's own problem of the pairs and costs of a margin problem."""
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Solve the problem.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Relevances, higher is better.
+        qid : array-like of shape (m,) or None
+            Queries, in any order, numbers or text; None uses the column "qid" of X, or
+            else a single query. A column "query" or "query_id" raises an error: it
+            seems to hold the queries and would be a feature.
+        sample_weight : array-like of shape (m,) or None
+            Factors of the rows, at least 0. A pair has the weight v_i v_j, so that a
+            weight of 2 equals two copies of the row. To give a query weight v, give its
+            rows the square root of v. A row of weight 0 has no pairs, but the function of
+            a `OneNormRanker` over points may contain it.
+
+        Returns
+        -------
+        Self
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver stops before it reaches `tol`; its best point is used.
+        """
+        X, y, query = self._data(X, y, qid)
+        weights = row_weights(sample_weight, X)
+        if weights is None:
+            problem = ranking(X, y, query, self.C, self._kernel(X), per_query=self.per_query)
+        else:
+            mean = check_choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
+            posed = ranking(X, y, query, self.C, self._kernel(X, weights))
+            problem = weighted_pairs(posed, weights, mean)
+        return self._solve(self._posed(problem))
+
+    def fit_preferences(self, X: Any, preferences: Preferences) -> Self:
+        """Solve the problem of given preference pairs, of clicks or comparisons.
+
+        A pair has the loss of 1 - f(x_i) + f(x_j), i preferred to j, times its weight.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        preferences : Preferences
+            Pairs of rows of X with weights; `equimargin.data.preferences` makes them
+            from clicks. `per_query` is not used.
+
+        Returns
+        -------
+        Self
+            Fitted estimator; `n_queries_` is 1, since pairs have no query.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver stops before it reaches `tol`; its best point is used.
+
+        References
+        ----------
+        Document W (encyclopedia page on Ranking SVM), application of Ranking SVM:
+        clicks reveal a part r' of a ranking, and the problem is that of its pairs.
+        """
+        if not isinstance(preferences, Preferences):
+            expected = (
+                "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
+            )
+            raise ValueError(f"preferences must be {expected}, not {format_value(preferences)}")
+        X = self._symmetric(
+            validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
+        )
+        self.n_queries_ = 1
+        problem = ranking_from_pairs(
+            X, preferences.pairs, self.C, self._kernel(X), pair_weight=preferences.weight
+        )
+        return self._solve(self._posed(problem))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MarginRanker(PairRanker):
     """RankSVM: a score that orders every query by relevance, with a margin.
 
         min over f    1/2 |f|^2 + C sum over pairs of weight_ij loss(1 - f(x_i) + f(x_j)),
@@ -203,115 +310,18 @@ class MarginRanker(Ranker, CostEstimator):
     """
 
     loss: LossName = "hinge"
-    per_query: Literal["sum", "mean"] = "sum"
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Solve the problem.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Features, dense, sparse or a table, or the (m, m) Gram matrix.
-        y : array-like of shape (m,)
-            Relevances, higher is better.
-        qid : array-like of shape (m,) or None
-            Queries, in any order, numbers or text; None uses the column "qid" of X, or
-            else a single query. A column "query" or "query_id" raises an error: it
-            seems to hold the queries and would be a feature.
-        sample_weight : array-like of shape (m,) or None
-            Factors of the rows, at least 0. A pair has the weight v_i v_j, so that a
-            weight of 2 equals two copies of the row. To give a query weight v, give its
-            rows the square root of v.
-
-        Returns
-        -------
-        MarginRanker
-            Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solver stops before it reaches `tol`; its best point is used.
-        """
-        X, y, query = self._data(X, y, qid)
-        weights = row_weights(sample_weight, X)
-        if weights is None:
-            return self._solve(
-                ranking(X, y, query, self.C, self._kernel(X), self.loss, self.per_query)
-            )
-        mean = check_choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
-        return self._solve(
-            weighted_pairs(
-                ranking(X, y, query, self.C, self._kernel(X, weights), self.loss), weights, mean
-            )
-        )
-
-    def fit_preferences(self, X: Any, preferences: Preferences) -> Self:
-        """Solve the problem of given preference pairs, of clicks or comparisons.
-
-            min over f    1/2 |f|^2
-                          + C sum over pairs of weight_r loss(1 - f(x_i(r)) + f(x_j(r))),
-                          i(r) preferred to j(r)
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Features, dense, sparse or a table, or the (m, m) Gram matrix.
-        preferences : Preferences
-            Pairs of rows of X with weights; `equimargin.data.preferences` makes them
-            from clicks. `per_query` is not used.
-
-        Returns
-        -------
-        MarginRanker
-            Fitted estimator; `n_queries_` is 1, since pairs have no query.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solver stops before it reaches `tol`; its best point is used.
-
-        References
-        ----------
-        Document W (encyclopedia page on Ranking SVM), application of Ranking SVM:
-        clicks reveal a part r' of a ranking, and the problem is that of its pairs.
-        """
-        if not isinstance(preferences, Preferences):
-            expected = (
-                "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
-            )
-            raise ValueError(f"preferences must be {expected}, not {format_value(preferences)}")
-        X = self._symmetric(
-            validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
-        )
-        self.n_queries_ = 1
-        kernel = self._kernel(X)
-        return self._solve(
-            ranking_from_pairs(X, preferences.pairs, self.C, kernel, self.loss, preferences.weight)
-        )
+    def _posed(self, problem: MarginProblem) -> Problem:
+        loss = check_choice(self.loss, "loss", LOSSES)
+        check_float64_range(problem.rows, problem.C, make_loss(loss), problem.weights)
+        return replace(problem, loss=loss)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class OneNormRanker(Ranker, CostEstimator):
+class OneNormRanker(PairRanker):
     """One-norm ranking, a linear program with few nonzero coefficients.
 
-        min over a >= 0    1'a + C sum over pairs of (1 - f(x_i) + f(x_j))_+,
+        min over a >= 0    1'a + C sum over pairs of weight_ij (1 - f(x_i) + f(x_j))_+,
                            y_i > y_j in one query
 
     f = sum_i a_i k(x_i, .), or f = sum over pairs a_ij (k(x_i, .) - k(x_j, .)).
@@ -320,6 +330,8 @@ class OneNormRanker(Ranker, CostEstimator):
     ----------
     C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
         See `MarginClassifier`; C must be finite.
+    per_query : {"sum", "mean"}, default "sum"
+        See `MarginRanker`.
     over : {"points", "pairs"}, default "points"
         Index set of a: "points" is the ranking vector machine.
 
@@ -336,33 +348,7 @@ class OneNormRanker(Ranker, CostEstimator):
 
     over: Literal["points", "pairs"] = "points"
 
-    def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Solve the linear program.
-
-        Parameters
-        ----------
-        X, y, qid
-            See `MarginRanker.fit`.
-
-        Returns
-        -------
-        OneNormRanker
-            Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solver stops before it reaches `tol`; its best point is used.
-        """
-        X, y, query = self._data(X, y, qid)
-        construct = (
-            ranking_vector_machine
-            if check_choice(self.over, "over", ("points", "pairs")) == "points"
-            else one_norm_ranking
-        )
-        return self._solve(construct(X, y, query, self.C, self._kernel(X)))
+    def _posed(self, problem: MarginProblem) -> Problem:
+        over = check_choice(self.over, "over", ("points", "pairs"))
+        finite_cost(self.C)
+        return make_one_norm(problem, over="points" if over == "points" else "rows")

@@ -28,6 +28,7 @@ POINTS = ("y", "sample_weight", "qid")
 CONSTRUCTORS = (
     *("classification", "regression", "ranking", "ranking_from_pairs"),
     *("ordinal", "one_norm_classification", "one_norm_ranking", "ranking_vector_machine"),
+    "one_norm_ranking_from_pairs",
 )
 """Functions of `equimargin.formulations` that make problems from rows of features."""
 OPTIONAL = (

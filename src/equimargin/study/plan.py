@@ -37,7 +37,7 @@ from equimargin.request import ComparisonRequest
 Read = Callable[[object, str], Any]
 """Reader of the value of a key; raises ValueError with a message about the key."""
 
-STUDIED = tuple(task for task in TASKS if task != "ordinal")
+STUDIED = tuple(task for task in TASKS if task not in ("ordinal", "unsupervised"))
 """Tasks of a study: every family has a kernel, a cost and specialised solvers."""
 
 MOST_KERNELS = 10_000

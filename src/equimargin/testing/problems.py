@@ -51,8 +51,8 @@ def margin_problems(
     data = draw(DATA_OF[task](max_points, tails, min_points))._asdict() | C | {"kernel": kernel}
     if "delta" in settings:
         data["delta"] = draw(st.sampled_from([0.5, 0.1, 3.0]))
-    if family not in ONE_NORM and family not in HARD:
-        may_be_hard = tails and "delta" not in settings
+    if family not in HARD:
+        may_be_hard = tails and "delta" not in settings and family not in ONE_NORM
         if task == "ranking":
             names = [0] if data["qid"] is None else np.unique(data["qid"]).tolist()
             factors = draw(weights(len(names), may_be_hard))

@@ -37,6 +37,7 @@ from equimargin.formulations import Kernel, MarginProblem, OneNormProblem, Probl
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
+from narrow import present
 from oracles.rationals import entry, fractions
 
 EXPONENTIAL_BITS = 8000
@@ -176,7 +177,7 @@ def _tube(problem: MarginProblem, rows: Tube, K: Matrix) -> Found:
 
 
 def _one_price(problem: OneNormProblem, K: Matrix, i: int, j: int) -> Found:
-    C = Fraction(problem.C)
+    C = present(_cost(problem, 0)[0])
     prices = (
         [_distance(K, i, j)]
         if problem.over == "rows"
@@ -192,23 +193,24 @@ def _prices_of_points(problem: OneNormProblem, K: Matrix) -> Found:
     With a bias the multipliers are equal if the labels differ, and 0 otherwise; without
     a bias they are a vertex of the feasible set.
     """
-    C, y = Fraction(problem.C), [int(sign) for sign in problem.rows.s]
+    y = [int(sign) for sign in problem.rows.s]
+    C = [present(_cost(problem, r)[0]) for r in range(problem.p)]
     if not problem.bias and problem.m == 2:
         k = y[0] * y[1] * K[0][1]
         lines = [
             (K[0][0], k, Fraction(1)),
             (k, K[1][1], Fraction(1)),
-            (Fraction(1), ZERO, C),
-            (ZERO, Fraction(1), C),
+            (Fraction(1), ZERO, C[0]),
+            (ZERO, Fraction(1), C[1]),
         ]
         u = max(_corners([*lines, (Fraction(-1), ZERO, ZERO), (ZERO, Fraction(-1), ZERO)]), key=sum)
     elif not problem.bias:
-        u = [min([C, *(1 / price for price in (K[0][0],) if price > 0)])]
+        u = [min([*C, *(1 / price for price in (K[0][0],) if price > 0)])]
     elif problem.m == 1 or y[0] == y[1]:
         u = [ZERO] * problem.m
     else:
         u = [
-            min([C, *(1 / price for price in (K[0][0] - K[0][1], K[1][1] - K[0][1]) if price > 0)])
+            min([*C, *(1 / price for price in (K[0][0] - K[0][1], K[1][1] - K[0][1]) if price > 0)])
         ] * 2
     return sum(u, ZERO), u
 
@@ -226,7 +228,7 @@ def _distance(K: Matrix, i: int, j: int) -> Fraction:
     return K[i][i] + K[j][j] - 2 * K[i][j]
 
 
-def _cost(problem: MarginProblem, r: int) -> tuple[Cost, Fraction]:
+def _cost(problem: Problem, r: int) -> tuple[Cost, Fraction]:
     """Return the upper bound of a row's multiplier, and the term added to the diagonal.
 
     The term is 1 / (2 c) for the squared hinge.
@@ -237,10 +239,10 @@ def _cost(problem: MarginProblem, r: int) -> tuple[Cost, Fraction]:
     if inf in (weight, problem.C):
         return None, ZERO
     c = Fraction(problem.C) * Fraction(weight)
-    return (None, 1 / (2 * c)) if problem.squared else (c, ZERO)
+    return (None, 1 / (2 * c)) if problem.phi.is_smooth else (c, ZERO)
 
 
-def _group(problem: MarginProblem, r: int) -> int:
+def _group(problem: Problem, r: int) -> int:
     """Return the index of a row's weight: its own, or that of its pair's query."""
     if not isinstance(problem.rows, Pairs):
         return r

@@ -42,6 +42,7 @@ from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.solvers import SOLVERS, ExactOptimum, Status, exact_optimum, given_gram, solve
 from equimargin.testing.families import ONE_NORM
+from narrow import present
 from oracles.rationals import entry, fractions
 
 FAMILIES = (
@@ -126,15 +127,19 @@ def drawn(family: str, number: Sequence[int]) -> Problem:
     else:
         data["y"] = rng.integers(0, int(rng.integers(1, 4)) + 1, m).astype(np.float64)
         data["qid"] = None if rng.integers(2) else rng.integers(0, 2, m)
-    if inf > C and family not in ONE_NORM:
+    ranked = kind in ("rank", "rvm")
+    if inf > C:
         names = [0] if data.get("qid") is None else np.unique(data["qid"]).tolist()
-        weights = _weights(rng, len(names) if kind == "rank" else m)
+        weights = _weights(rng, len(names) if ranked else m)
+        # One-norm families have no hard rows.
+        if weights is not None and family in ONE_NORM:
+            weights = np.where(np.isinf(weights), 2.0, weights)
         by_query = (
             None
-            if weights is None or kind != "rank"
+            if weights is None or not ranked
             else dict(zip(names, weights.tolist(), strict=True))
         )
-        data |= {"query_weight": by_query} if kind == "rank" else {"sample_weight": weights}
+        data |= {"query_weight": by_query} if ranked else {"sample_weight": weights}
     if "penalized" in family:
         data["bias"] = "penalized"
     problem: Problem = FAMILY[family.replace("penalized", "nobias")](data)
@@ -199,16 +204,11 @@ class Definition:
                 [Fraction(1)] * self.m,
             )
             groups = list(range(self.m))
-        if isinstance(problem, OneNormProblem):
-            self.c: list[Fraction | None] = [Fraction(problem.C)] * len(self.rows)
-            self.squared = False
-            self.s = self.s if problem.bias else [0] * len(self.rows)
-            return
         if not problem.bias:
             self.s = [0] * len(self.rows)
-        self.squared = problem.loss == "squared_hinge"
+        self.squared = problem.phi.is_smooth
         weights = [1.0 if problem.weights is None else float(problem.weights[g]) for g in groups]
-        self.c = [
+        self.c: list[Fraction | None] = [
             Fraction(0)
             if w == 0
             else None
@@ -279,10 +279,12 @@ class Definition:
         return self.dot(g) if self._over_pairs else g
 
     def cost(self, x: Vector, b: Fraction = Fraction(0)) -> Fraction:
-        """Return the primal value 1'x + C sum_r (1 - (B x)_r - b s_r)_+ (one-norm)."""
+        """Return the primal value 1'x + sum_r c_r (1 - (B x)_r - b s_r)_+ (one-norm)."""
         margins = self.dot(self.times_K(self.rdot(x) if self._over_pairs else x))
         slacks = (max(1 - v - b * s, Fraction(0)) for v, s in zip(margins, self.s, strict=True))
-        return sum(x, Fraction(0)) + Fraction(self.problem.C) * sum(slacks, Fraction(0))
+        return sum(x, Fraction(0)) + sum(
+            (present(c) * v for c, v in zip(self.c, slacks, strict=True)), Fraction(0)
+        )
 
     @property
     def _over_pairs(self) -> bool:
@@ -403,7 +405,7 @@ def wrong_bounds(at: Definition, rng: np.random.Generator, found: ExactOptimum) 
 
 def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     scale = 10.0 ** rng.uniform(-3, 3)
-    top = np.full(problem.p, problem.C) if isinstance(problem, OneNormProblem) else problem.box
+    top = problem.box
     top = np.where(np.isfinite(top), top, scale)
     alpha = np.clip(top * rng.uniform(-0.5, 1.5, problem.p), 0.0, top)
     if isinstance(problem, OneNormProblem):
@@ -448,9 +450,7 @@ def exact_values(at: Definition, point: Any) -> tuple[Fraction | None, Fraction 
     """
     problem = at.problem
     if isinstance(problem, OneNormProblem):
-        u = fractions(
-            round_to_dyadic_grid(point.u, np.full(problem.p, problem.C), problem.bias_signs)
-        )
+        u = fractions(round_to_dyadic_grid(point.u, problem.exact_box, problem.bias_signs))
         x = (
             point.x
             if problem.over == "points"

@@ -1014,10 +1014,15 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     )
     assert status == 4, output
     assert "features.csv: ranking, 8 rows, 7 pairs, 2 features" in output
-    assert "one-norm families support neither weights nor preferences" in output
+    assert "one-norm families" not in output
     status, output = run("path", *arguments, "--lambda-min", "0.1")
     assert status == 0, output
     assert "7 pairs" in output
+    status, output = run("path", *arguments, "--family", "rvm", "--lambda-min", "0.1")
+    assert status == 0, output
+    status, output = run("path", *arguments, "--family", "svm.onenorm")
+    assert status == 2
+    assert "known of a ranking with the hinge: rank.l1, rank.onenorm, rvm" in output
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert (

@@ -195,14 +195,12 @@ def test_the_bounds_of_linear_programs(case: Any) -> None:
     problem, alpha, beta, b = case
     b = b if problem.bias else 0.0
     proven = interval(problem, OneNormPoint(beta, alpha, b if problem.bias else None))
-    C = Fraction(problem.C)
+    c = exact_costs(problem)
     x = [max(v, Fraction(0)) for v in fractions(beta)]
     violations = [max(Fraction(0), 1 - margin) for margin in exact_margins(problem, x, Fraction(b))]
-    primal = sum(x, Fraction(0)) + C * sum(violations, Fraction(0))
-    u = [
-        min(max(v, Fraction(0)), C)
-        for v in fractions(problem.feasible(alpha) if problem.bias else alpha)
-    ]
+    primal = sum(x, Fraction(0)) + inner(c, violations)
+    given_u = fractions(problem.feasible(alpha) if problem.bias else alpha)
+    u = [min(max(v, Fraction(0)), most) for v, most in zip(given_u, c, strict=True)]
     assert not problem.bias or inner(exact_rows(problem)[2], u) == 0
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= primal

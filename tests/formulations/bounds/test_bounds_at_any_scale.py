@@ -63,6 +63,7 @@ from narrow import as_a, present
 from oracles.rationals import (
     apply,
     exact_bias,
+    exact_costs,
     exact_dual,
     exact_margins,
     exact_prices,
@@ -311,23 +312,18 @@ def test_the_values_of_a_point_of_a_linear_program(
     """They lie between its intervals, at x >= 0 and multipliers on their grids."""
     problem, point = case
     proven, inside = interval(problem, point), inner_interval(problem, point)
-    u = fractions(
-        round_to_dyadic_grid(present(point.u), np.full(problem.p, problem.C), problem.bias_signs)
-    )
+    u = fractions(round_to_dyadic_grid(present(point.u), problem.exact_box, problem.bias_signs))
     dual = sum(u, Fraction(0)) / max(Fraction(1), *exact_prices(problem, u), Fraction(1))
     assert Fraction(proven.lower) <= dual
     assert inside.lower == inf or dual <= Fraction(inside.lower)
     x = np.maximum(present(point.x), 0.0)
     if problem.over == "rows":
         x = round_to_dyadic_grid(x, np.full(problem.size, inf), np.zeros(problem.size))
-    violated = sum(
-        (
-            max(Fraction(0), 1 - margin)
-            for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))
-        ),
-        Fraction(0),
-    )
-    primal = sum(fractions(x), Fraction(0)) + Fraction(problem.C) * violated
+    violations = [
+        max(Fraction(0), 1 - margin)
+        for margin in exact_margins(problem, fractions(x), Fraction(point.b or 0.0))
+    ]
+    primal = sum(fractions(x), Fraction(0)) + inner(exact_costs(problem), violations)
     assert proven.upper == inf or primal <= Fraction(proven.upper)
     assert Fraction(inside.upper) <= primal
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equimargin.cli.group import get_command
+from equimargin.cli.options.families import brought
 from equimargin.cli.options.names import flag
-from equimargin.cli.options.posing import ProblemFields, brought, posed
+from equimargin.cli.options.posing import ProblemFields, posed
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.cli.options.shared import OUTPUT, DataArgument, HTMLOption, JSONOption, PluginOption
@@ -105,7 +106,8 @@ def compare(  # prose-ok: param-section
     reports is not used.
 
     A user-defined family, or one of `list families` beyond those of the task, is
-    compared by name: --family ID with a file of its own data, or with --draw SEED.
+    compared by name: --family ID with a table and --parameter NAME=VALUE, with a file of
+    its own data, or with --draw SEED.
 
     Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input; 3
     nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
@@ -115,9 +117,7 @@ def compare(  # prose-ok: param-section
         check_writable(json, csv, html)
         _check_folder(certify)
         with _no_answer_yet(json, csv, html):
-            # For an ordinal task --family selects among the ordinal families.
-            by_levels = posing.task == "ordinal" or posing.levels is not None
-            own_problems = None if by_levels else brought(context, data, posing.family, draw)
+            own_problems = brought(context, data, reading, posing, draw)
             asked = own_problems or posed(required(data), reading, posing)
             if request.jobs != 1:
                 without_warnings_of_trackers()

@@ -60,7 +60,9 @@ def path(  # prose-ok: param-section
     data: DataArgument,
     *,
     reading: ReadFields,
-    posing: Annotated[ProblemFields, Without(("levels", "loss", "cost", "lambda_", "delta"))],
+    posing: Annotated[
+        ProblemFields, Without(("levels", "loss", "cost", "lambda_", "delta", "parameter"))
+    ],
     seed: Annotated[
         int,
         typer.Option(
@@ -459,27 +461,14 @@ def _family(named: str | None, posing: ProblemFields) -> str | None:
 
 def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFields) -> Problem:
     """Make the problem of a family; by default the max-margin problem of the task."""
-    from equimargin.formulations.problem.construct import make_family_problem
+    from equimargin.formulations.problem.construct import find_related_problem
     from equimargin.problems import make_margin_problem_from_data
 
-    if data.pairs is None:
-        return make_family_problem(
-            family,
-            data.task,
-            data.X,
-            data.y,
-            kernel,
-            posing.epsilon,
-            data.qid,
-            **data.weights,
-            **posing.variant_arguments(),
-        )
-    if family not in (None, "rank.l1"):
-        raise ValueError(
-            f"--family {family}: the family of --preferences is rank.l1; leave out one of the "
-            f"two options"
-        )
-    return make_margin_problem_from_data(data, kernel=kernel)
+    variant = posing.variant_arguments()
+    first = make_margin_problem_from_data(data, 1.0, kernel, posing.epsilon, **variant)
+    if family is None:
+        return first
+    return find_related_problem(family, first, data.task, "bias" in variant)
 
 
 def _write_and_exit(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin.cli.commands.compare import names_control
-from equimargin.cli.options.posing import ProblemFields, brought, posed
+from equimargin.cli.options.families import brought
+from equimargin.cli.options.posing import ProblemFields, posed
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import Behind, Without, with_requests
 from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption
@@ -96,7 +97,7 @@ def shrink(  # prose-ok: param-section
             if source.isdecimal() and not Path(source).exists():
                 problems: Iterable[AnyProblem] = _drawn(int(source), posing.family or [], examples)
             else:
-                asked_for = brought(context, source, posing.family, None) or posed(
+                asked_for = brought(context, source, reading, posing, None) or posed(
                     source, reading, posing
                 )
                 problems = asked_for.problems

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,6 @@ import typer
 from equimargin.cli.options.names import match_prefix, named
 from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.options.shared import NO_PAIRS, PROBLEM
-from equimargin.cli.output.files import printed_apart
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -157,6 +156,15 @@ class ProblemFields:
             ("sum", "mean"),
             "Loss of a query in a ranking: {} of the losses of its pairs; by default sum.",
             PROBLEM,
+        ),
+    ] = None
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Parameter of a family that reads DATA as a table, such as nu=0.5; a list is "
+            "separated by commas; may be given again.",
+            rich_help_panel=PROBLEM,
         ),
     ] = None
     bias: Annotated[
@@ -380,16 +388,6 @@ OF_CLASSES = {"crammer_singer", "coupling.wlw"}
 """Families of a table with three classes or more, which also have data of their own."""
 HUBERISED = "svm.huberised_hinge"
 """Family that is compared only by name, because its loss has a width parameter."""
-OF_ROWS = [
-    each.name
-    for request in (ProblemFields, ReadFields)
-    for each in fields(request)
-    if each.name != "family"
-]
-"""Names of the options that user-defined families do not have.
-
-They concern rows of features and the problems of these rows.
-"""
 
 
 @dataclass(frozen=True)
@@ -426,6 +424,11 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
     ValueError
         If the options do not fit the data or each other.
     """
+    if posing.parameter:
+        raise ValueError(
+            f"--parameter {posing.parameter[0]}: parameters are those of a family that is named "
+            f"in full (--family ID) and is none of a task; leave it out"
+        )
     rows = loaded(source, reading, posing.task, posing.kernel, posing.levels)
     rows = rows.scaled() if reading.scale else rows
     kernel = make_kernel(posing, rows)
@@ -448,7 +451,8 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
         typer.echo(NO_PAIRS)
         raise typer.Exit
     title = (
-        f"{headline(rows, problems[0], kernel, posing)}, C={posing.C:g}{_left_out(rows, posing)}"
+        f"{headline(rows, problems[0], kernel, posing)}, C={posing.C:g}"
+        f"{_left_out(rows, problems[0])}"
     )
     return ComparisonInput(problems, title, data_record(rows, problems[0]), settings)
 
@@ -536,106 +540,6 @@ def _chosen(
     )
 
 
-def brought(
-    context: typer.Context, data: str | None, patterns: list[str] | None, draw: int | None
-) -> ComparisonInput | None:
-    """Make the problems of user-defined families, or return None.
-
-    With --draw the families are those that match the patterns, otherwise those that are
-    named in full.
-
-    Parameters
-    ----------
-    context : typer.Context
-        Context of the command.
-    data : str or None
-        File of data; None if it is missing.
-    patterns : list of str or None
-        Names or patterns of families; None if none are given.
-    draw : int or None
-        Seed of the data; None to read a file.
-
-    Returns
-    -------
-    ComparisonInput or None
-        Problems with their records; None if no such family is named.
-
-    Raises
-    ------
-    ValueError
-        If there is no such family, if both or neither of a file and a seed are given,
-        or if the family lacks an option.
-    """
-    # Without a pattern or a seed only a JSON file concerns a user-defined family.
-    if patterns is None and draw is None:
-        if data is not None and data.endswith(".json"):
-            raise ValueError(
-                f"{data}: a JSON file has the data of a user-defined family; name it with "
-                f"--family ID"
-            )
-        return None
-    from equimargin.own.data import list_family_names, load_problem, match_families
-
-    _check_names(patterns or [])
-    families = match_families(patterns or [])
-    named = [
-        pattern
-        for pattern in patterns or []
-        if any(pattern.lower() == family.id.lower() for family in families)
-    ]
-    if draw is None and (not named or len(named) < len(patterns or [])):
-        return None
-    # Families of the rows of a table, as of a classification into three classes or more.
-    is_table = draw is None and data is not None and not data.endswith(".json")
-    if is_table and {family.id for family in families} <= OF_CLASSES:
-        return None
-    if not families:
-        raise ValueError(
-            f"--draw needs the name of a user-defined family (--family ID); known: "
-            f"{list_family_names()}"
-        )
-    sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
-    given = [
-        name
-        for name, source in sources.items()
-        if source is not None and source.name == "COMMANDLINE"
-    ]
-    if given:
-        option = given[0].rstrip("_").replace("_", "-")
-        raise ValueError(
-            f"--{option} does not apply to {families[0].id}, whose data determine the problem; "
-            f"leave it out"
-        )
-    with printed_apart():
-        pairs = [load_problem(family, data, draw) for family in families]
-    title = "; ".join(line for _, line in pairs)
-    record = {
-        "name": data or f"seed {draw}",
-        "task": None,
-        "rows": None,
-        "features": None,
-        "pairs_or_rows": None,
-        "read_as": title,
-    }
-    settings = {"task": None, "kernel": None, "scale": False, "sample": None, "seed": draw or 0}
-    return ComparisonInput([problem for problem, _ in pairs], title, record, settings)
-
-
-def _check_names(patterns: Sequence[str]) -> None:
-    """Refuse an unknown family name before any data are read."""
-    from equimargin.formulations import FAMILIES
-    from equimargin.formulations.numeric.arguments import did_you_mean
-
-    known = tuple(FAMILIES)
-    for name in patterns:
-        if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
-            near = (
-                did_you_mean(name, known)
-                or "; `equimargin list families` has all, and --plugin MODULE registers more"
-            )
-            raise ValueError(f"unknown family {name!r}{near}")
-
-
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
     """Make the problems of the task, restricted to the named families and the bias.
 
@@ -688,10 +592,12 @@ def _matching(pattern: str, families: list[str]) -> list[str]:
     return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
-def _left_out(data: Data, posing: ProblemFields) -> str:
+def _left_out(data: Data, problem: Problem) -> str:
     """Return the reason why one-norm families are excluded; empty if they are not."""
-    if posing.bias == "penalized":
-        return "; one-norm families have no penalised bias"
-    if data.task == "ranking" and (data.weight is not None or data.pairs is not None):
-        return "; one-norm families support neither weights nor preferences"
-    return "; one-norm families support no query means" if posing.per_query == "mean" else ""
+    from equimargin.formulations import MarginProblem
+    from equimargin.formulations.problem.construct import refuse_one_norm
+
+    if data.task == "regression" or not isinstance(problem, MarginProblem):
+        return ""
+    reason = refuse_one_norm(problem)
+    return f"; one-norm families have {reason}" if reason else ""

@@ -98,9 +98,10 @@ def find_roles(columns: Columns, request: Request) -> Roles:
             columns, "weight", (WEIGHT_NAME, FAINT_WEIGHT_NAME) if known else (WEIGHT_NAME,), free
         )
     id = _recognised(columns, "id", (ID_NAME,), free) if request.ranked_by_pairs else None
-    if request.ranked_by_pairs:
-        dropped += [at for at in (target, weight) if at is not None]
-        target = weight = None
+    if request.has_no_target:
+        unused = (target, weight if request.ranked_by_pairs else None)
+        dropped += [at for at in unused if at is not None]
+        target, weight = None, None if request.ranked_by_pairs else weight
     elif target is None and free:
         target, target_by = free.pop(), "last"
     if not free:

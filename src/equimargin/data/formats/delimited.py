@@ -144,7 +144,7 @@ def _numbers(where: str, lines: list[str], separator: str, request: Request) -> 
         len(lines) <= HEAD
         or request.decimal != "."
         or gaps_are_numbers
-        or request.ranked_by_pairs
+        or request.has_no_target
         or encoded
     ):
         return None

@@ -124,7 +124,7 @@ def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Requ
             f"({one_line(error)}); save numeric arrays X and y with numpy.savez"
         ) from None
     if "X" not in arrays or not (
-        request.ranked_by_pairs or request.target or any(name.lower() in TARGETS for name in arrays)
+        request.has_no_target or request.target or any(name.lower() in TARGETS for name in arrays)
     ):
         raise DataError(
             f"{where}: the archive needs the arrays X and y and has "

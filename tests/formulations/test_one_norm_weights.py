@@ -1,0 +1,226 @@
+"""One-norm problems with weights, explicit pairs and query means, against cvxpy.
+
+Every problem is written from document T, (94)-(96) and (102)-(104), and section 5.1, on
+matrices and costs made row by row here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from equimargin import compare
+from equimargin.data import preferences
+from equimargin.estimators import OneNormRanker
+from equimargin.formulations import (
+    REGISTRY,
+    Kernel,
+    OneNormProblem,
+    declare,
+    linear,
+    one_norm_classification,
+    one_norm_ranking,
+    one_norm_ranking_from_pairs,
+    polynomial,
+    ranking_vector_machine,
+    rbf,
+)
+from equimargin.formulations.problem.construct import make_task_problems
+from equimargin.proofs import certificate
+from equimargin.solvers import exact_optimum, regularization_path, solve
+from equimargin.solvers.exact_limits import rational_kernel
+from narrow import present
+
+Array = Any
+KERNELS = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 1.0, 1.0)}
+SOLVERS = ("column_generation", "linear_program", "auto")
+M = 9
+"""Points of an instance."""
+WEIGHTS = np.array([0.0, 0.5, 1.0, 2.25, 3.0])
+SEEDS = range(4)
+
+
+def printed(B: Array, costs: Array, signs: Array | None = None) -> float:
+    """Return min 1'x + sum_r c_r xi_r  s.t.  B x + b s >= 1 - xi,  x >= 0,  xi >= 0."""
+    x, xi = cp.Variable(B.shape[1], nonneg=True), cp.Variable(len(costs), nonneg=True)
+    margins = B @ x if signs is None else B @ x + cp.Variable() * signs
+    problem = cp.Problem(cp.Minimize(cp.sum(x) + costs @ xi), [margins >= 1 - xi])
+    problem.solve(solver=cp.HIGHS)
+    return float(problem.value)
+
+
+def by_pairs(K: Array, pairs: list[tuple[int, int]], costs: Array, over: str) -> float:
+    """Return the optimum of document T, (102) over points or (94) over pairs."""
+    A = np.zeros((len(pairs), len(K)))
+    for row, (preferred, other) in zip(A, pairs, strict=True):
+        row[preferred] += 1
+        row[other] -= 1
+    return printed(A @ K if over == "points" else A @ K @ A.T, costs)
+
+
+def drawn(seed: int, kernel: Kernel) -> tuple[np.random.Generator, Array, Array, float]:
+    """Draw points, and return them with their Gram matrix and a cost."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(M, 2)).round(2)
+    return rng, X, kernel.block(X, X), float(rng.choice([0.3, 1.0, 4.0]))
+
+
+def explicit_pairs(seed: int, kernel: Kernel, over: Any) -> tuple[OneNormProblem, float]:
+    """Return a ranking of contradictory, repeated and weighted pairs, and its optimum."""
+    rng, X, K, C = drawn(seed, kernel)
+    pairs = [(int(i), int(j)) for i, j in rng.integers(0, M, size=(14, 2)) if i != j]
+    weights = rng.choice(WEIGHTS, len(pairs))
+    problem = one_norm_ranking_from_pairs(X, pairs, C, kernel, over, weights)
+    return problem, by_pairs(K, pairs, C * weights, over)
+
+
+def query_means(seed: int, kernel: Kernel, over: Any) -> tuple[OneNormProblem, float]:
+    """Return a ranking by the means of weighted queries, and its optimum."""
+    rng, X, K, C = drawn(seed, kernel)
+    y, qid = np.arange(M) % 3, rng.permutation(np.repeat([5, 7, 7], M // 3))
+    pairs, costs, factor = list[tuple[int, int]](), list[float](), {5: 0.7, 7: 2.0}
+    for query in (5, 7):
+        of = [
+            (i, j) for i in range(M) for j in range(M) if qid[i] == qid[j] == query and y[i] > y[j]
+        ]
+        pairs += of
+        costs += [C * factor[query] / len(of)] * len(of)
+    make = ranking_vector_machine if over == "points" else one_norm_ranking
+    problem = make(X, y, qid, C, kernel, per_query="mean", query_weight=factor)
+    return problem, by_pairs(K, pairs, np.array(costs), over)
+
+
+def classes(seed: int, kernel: Kernel, bias: Any) -> tuple[OneNormProblem, float]:
+    """Return a weighted classification of document T, section 5.1, and its optimum."""
+    rng, X, K, C = drawn(seed, kernel)
+    y, weights = np.where(np.arange(M) % 3 == 0, 1.0, -1.0), rng.choice(WEIGHTS, M)
+    problem = one_norm_classification(X, y, C, kernel, bias, weights)
+    return problem, printed(np.outer(y, y) * K, C * weights, y if bias else None)
+
+
+CASES = [
+    pytest.param(make, kernel, variant, id=f"{make.__name__}-{variant}-{kernel}")
+    for make, variants in (
+        (explicit_pairs, ("points", "pairs")),
+        (query_means, ("points", "pairs")),
+        (classes, (True, False)),
+    )
+    for variant in variants
+    for kernel in KERNELS
+]
+
+
+@pytest.mark.parametrize(("make", "kernel", "variant"), CASES)
+def test_solvers_and_formulations_have_the_printed_optimum(
+    make: Any, kernel: str, variant: Any
+) -> None:
+    for seed in SEEDS:
+        problem, value = make(seed, KERNELS[kernel], variant)
+        room = 1e-6 * max(1.0, value)
+        for name in SOLVERS:
+            found = solve(problem, name, tol=1e-9)
+            assert found.lower - room <= value <= found.upper + room, name
+            assert found.upper - found.lower <= room, name
+        for id, entry in REGISTRY.items():
+            if entry.family == problem.family and not entry.control:
+                declared = declare(id, problem).problem
+                declared.solve(solver=cp.HIGHS)
+                assert declared.value == pytest.approx(value, abs=room), id
+        if rational_kernel(problem.kernel):
+            exact = exact_optimum(problem)
+            assert float(present(exact.value)) == pytest.approx(value, abs=room)
+            for b in exact.bias if problem.bias else ():
+                if b is not None:
+                    x = np.array([float(v) for v in exact.beta])
+                    assert problem.primal(x, float(b)) == pytest.approx(value, abs=room)
+
+
+def test_a_weight_of_2_is_a_pair_twice() -> None:
+    X, pairs = np.random.default_rng(0).normal(size=(6, 2)), [[0, 1], [2, 1], [3, 4], [5, 0]]
+    weighted = one_norm_ranking_from_pairs(X, pairs, 2.0, rbf(1.0), pair_weight=[1, 2, 1, 0])
+    repeated = one_norm_ranking_from_pairs(X, [*pairs[:2], pairs[1], pairs[2]], 2.0, rbf(1.0))
+    first, second = (solve(problem, tol=1e-10).interval for problem in (weighted, repeated))
+    assert first.lower <= second.upper + 1e-8
+    assert second.lower <= first.upper + 1e-8
+
+
+def test_clicks_train_a_ranking_vector_machine() -> None:
+    X = np.random.default_rng(1).normal(size=(5, 2))
+    clicks = preferences([0, 1, 2, 3], [2]) + preferences([4, 1, 2, 0], [2, 0])
+    ranker = OneNormRanker(C=3.0, kernel="rbf", gamma=0.5).fit_preferences(X, clicks)
+    K = rbf(0.5).block(X, X)
+    value = by_pairs(K, [tuple(pair) for pair in clicks.pairs], 3.0 * clicks.weight, "points")
+    lower, upper = ranker.objective_bounds_
+    assert lower - 1e-6 <= value <= upper + 1e-6
+    assert upper - lower <= 1e-6
+    assert ranker.n_queries_ == 1
+
+
+@pytest.mark.parametrize("over", ["points", "pairs"])
+def test_rankers_weigh_rows_and_queries(over: Any) -> None:
+    rng, X, K, _ = drawn(3, linear())
+    y, qid, v = np.arange(M) % 3, np.arange(M) % 2, rng.choice([0.0, 1.0, 2.0], M)
+    for mean in ("sum", "mean"):
+        pairs, costs = list[tuple[int, int]](), list[float]()
+        for query in (0, 1):
+            of = [
+                (i, j)
+                for i in range(M)
+                for j in range(M)
+                if qid[i] == qid[j] == query and y[i] > y[j]
+            ]
+            total = sum(v[i] * v[j] for i, j in of) if mean == "mean" else 1.0
+            pairs += of
+            costs += [v[i] * v[j] / total if total else 0.0 for i, j in of]
+        ranker = OneNormRanker(C=1.0, over=over, per_query=mean).fit(X, y, qid, v)
+        # Pairs of weight 0 have no variable in the ranker's problem.
+        used = [k for k, cost in enumerate(costs) if cost > 0]
+        value = by_pairs(K, [pairs[k] for k in used], np.array(costs)[used], over)
+        assert ranker.objective_bounds_ == pytest.approx((value, value), abs=1e-6)
+
+
+def test_all_families_of_weighted_data_agree() -> None:
+    rng, X, _, _ = drawn(5, linear())
+    y, w = np.where(np.arange(M) % 2, 1.0, -1.0), rng.choice(WEIGHTS, M)
+    problems = make_task_problems("classification", X, y, sample_weight=w)
+    assert [p.family for p in problems if isinstance(p, OneNormProblem)] == [
+        "svm.onenorm",
+        "svm.nobias_onenorm",
+    ]
+    assert compare(problems, solvers=["CLARABEL", "HIGHS", "column_generation"]).agree
+
+
+def test_hard_rows_are_refused() -> None:
+    X, y = [[0.0], [1.0]], [-1, 1]
+    with pytest.raises(ValueError, match="one-norm problems have no hard rows: all weights must"):
+        one_norm_classification(X, y, sample_weight=[1.0, np.inf])
+    families = [
+        problem.family
+        for problem in make_task_problems("classification", X, y, sample_weight=[1.0, np.inf])
+    ]
+    assert not [family for family in families if "onenorm" in family]
+
+
+def test_the_path_and_certificates_refuse_weights() -> None:
+    problem = one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match="there are weights, and the path of a one-norm program"):
+        regularization_path(problem)
+    with pytest.raises(ValueError, match="format 1 has no weights of a one-norm problem"):
+        certificate(solve(problem))
+
+
+def test_groups_of_rows_with_different_costs() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 3)).round(2)
+    kernel, C = rbf(0.3), 0.2
+    pairs = [(int(i), int(j)) for i, j in rng.integers(0, 60, size=(1500, 2)) if i != j]
+    weights = rng.choice([0.0, 0.01, 1.0, 20.0], len(pairs))
+    value = by_pairs(kernel.block(X, X), pairs, C * weights, "points")
+    problem = one_norm_ranking_from_pairs(X, pairs, C, kernel, pair_weight=weights)
+    found = solve(problem, "column_generation", tol=1e-8)
+    assert found.lower <= value * (1 + 1e-6)
+    assert found.upper >= value * (1 - 1e-6)
+    assert found.upper - found.lower <= 1e-7 * value
