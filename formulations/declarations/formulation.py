@@ -18,6 +18,7 @@ from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.programs import Program, Reading, compile_program
+from equimargin.formulations.programs.standard_form import constraint_names
 from equimargin.formulations.registry import Registry
 
 
@@ -360,22 +361,6 @@ class PrintedFormula:
                 _assign(expression.variables(), values)
                 values[name] = expression.value
         return values
-
-
-def constraint_names(problem: cp.Problem) -> list[str]:
-    """Return the labels of a problem's constraints; a constraint without one is c<index>.
-
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        Any problem.
-
-    Returns
-    -------
-    list of str
-        Names in the order of the constraints.
-    """
-    return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
 
 
 def _violation(constraint: cp.Constraint) -> Any:

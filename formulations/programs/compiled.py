@@ -13,7 +13,11 @@ from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.formulations.programs.reading import Reading, read
-from equimargin.formulations.programs.standard_form import find_columns, make_standard_form
+from equimargin.formulations.programs.standard_form import (
+    find_columns,
+    find_rows,
+    make_standard_form,
+)
 
 
 def compile_program(problem: Any, reading: Reading = "exact") -> Program:
@@ -30,8 +34,9 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
     Returns
     -------
     Program
-        `.columns` has the places of the problem's variables in x, column by column;
-        `.stated` converts an objective value to that of the stated problem.
+        `.columns` has the places of the problem's variables in x, column by column, and
+        `.rows` those of its constraints; `.stated` converts an objective value to that
+        of the stated problem.
 
     Raises
     ------
@@ -63,6 +68,12 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
         form.cones,
         problem.objective.NAME == "maximize",
         find_columns(variables, data, chain),
+        {
+            name: place
+            if place.stop <= form.zero
+            else slice(place.start + len(ends), place.stop + len(ends))
+            for name, place in find_rows(problem, data).items()
+        },
         reading,
     )
 

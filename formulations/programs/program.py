@@ -53,6 +53,9 @@ class Program:
         True if the problem was stated as the maximisation of minus this objective.
     columns : mapping of str to slice
         Places of the stated problem's variables in x, by name.
+    rows : mapping of str to slice
+        Places of the stated problem's constraints among the rows of A and then G, by
+        name; a constraint that cvxpy writes by auxiliary variables has its last rows.
     reading : Reading
         Interpretation of the floats, a key of READINGS.
 
@@ -73,6 +76,7 @@ class Program:
     cones: tuple[int, ...] = ()
     maximised: bool = False
     columns: Mapping[str, slice] = field(default_factory=dict)
+    rows: Mapping[str, slice] = field(default_factory=dict)
     reading: Reading = "exact"
 
     def __post_init__(self) -> None:

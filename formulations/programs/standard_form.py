@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,47 @@ def find_columns(
         ):
             columns[name] = slice(start, start + variable.size)
     return columns
+
+
+def constraint_names(problem: Any) -> list[str]:
+    """Return the labels of a problem's constraints; a constraint without one is c<index>.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Any problem.
+
+    Returns
+    -------
+    list of str
+        Names in the order of the constraints.
+    """
+    return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
+
+
+def find_rows(problem: Any, data: Mapping[str, Any]) -> dict[str, slice]:
+    """Return the places of a problem's constraints among the backend's rows, by name.
+
+    A constraint that cvxpy writes as a second-order cone has none.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Problem that was compiled; its constraints keep their ids in cvxpy's reductions.
+    data : mapping of str to array
+        cvxpy's form.
+    """
+    stuffed = data["param_prob"].constraints
+    ends = list(accumulate(constraint.size for constraint in stuffed))
+    places = {
+        constraint.id: slice(end - constraint.size, end)
+        for constraint, end in zip(stuffed, ends, strict=True)
+    }
+    return {
+        name: places[constraint.id]
+        for name, constraint in zip(constraint_names(problem), problem.constraints, strict=True)
+        if constraint.id in places
+    }
 
 
 def with_stated_bounds(problem: Any, data: Mapping[str, Any], chain: Any) -> dict[str, Any]:

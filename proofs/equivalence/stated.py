@@ -32,8 +32,8 @@ from equimargin.solvers.exact.program import (
 )
 from equimargin.solvers.exact.program.clock import Clock
 
-Statement = str | Callable[[Any], Any]
-"""Declaration of a problem: a formulation's id, or a function of data.
+Statement = str | Formulation | Callable[[Any], Any]
+"""Declaration of a problem: a formulation or its id, or a function of data.
 
 A function returns a cvxpy problem, or a pair of a problem and its value map.
 """
@@ -196,7 +196,7 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     Parameters
     ----------
     statement : Statement
-        Id of a formulation, or function of data.
+        Formulation or its id, or function of data.
     data : object
         Argument of the function; or a problem of the formulation's family; or the data
         of a user-defined family.
@@ -216,18 +216,17 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     NoProblem
         If a function does not return a cvxpy problem.
     """
-    posed = data
-    if isinstance(statement, str):
-        if statement not in REGISTRY:
-            raise KeyError(f"unknown formulation {statement!r}")
-        entry = REGISTRY[statement]
+    posed, entry = data, find_formulation(statement)
+    if entry is not None:
         posed = _posed(entry, data)
         refusal = _refusal(entry, posed)
         if refusal is not None:
-            raise RefusalError(f"{statement} cannot be declared for these data: {refusal}")
+            raise RefusalError(f"{entry.id} cannot be declared for these data: {refusal}")
+    chosen = statement if entry is None else entry
+    assert not isinstance(chosen, str)
     try:
         with kept_from_quitting(), values_read() as names:
-            problem, value = _built(statement, posed, reading)
+            problem, value = _built(chosen, posed, reading)
     except Exception as failure:
         # A user-defined function may raise any exception.
         raise ValueError(
@@ -238,6 +237,26 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
             f"{name_statement(statement)} returns no cvxpy problem, but {type(problem).__name__}"
         )
     return StatedProgram(problem, value, reading, clock, frozenset(names))
+
+
+def find_formulation(statement: Statement) -> Formulation | None:
+    """Return the formulation of an id, the given formulation, or None for a function.
+
+    Parameters
+    ----------
+    statement : Statement
+        Formulation or its id, or function of data.
+
+    Raises
+    ------
+    KeyError
+        If an id is unknown.
+    """
+    if not isinstance(statement, str):
+        return statement if isinstance(statement, Formulation) else None
+    if statement not in REGISTRY:
+        raise KeyError(f"unknown formulation {statement!r}")
+    return REGISTRY[statement]
 
 
 def _posed(entry: Formulation, data: Any) -> AnyProblem:
@@ -271,13 +290,13 @@ def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
 
 
 def _built(
-    statement: Statement, posed: Any, reading: Reading
+    statement: Formulation | Callable[[Any], Any], posed: Any, reading: Reading
 ) -> tuple[Any, Callable[[Any], Any] | None]:
     """Return the cvxpy problem, and its value map if it has one."""
-    if not isinstance(statement, str):
+    if not isinstance(statement, Formulation):
         result = statement(posed)
         return result if isinstance(result, tuple) else (result, None)
-    entry, data = REGISTRY[statement], formulation_data(posed)
+    entry, data = statement, formulation_data(posed)
     problem = entry.problem_of(data)
     if entry.value is unchanged:
         return problem, None
@@ -292,6 +311,8 @@ def name_statement(statement: Statement) -> str:
     statement : Statement
         Id of a formulation, or function of data.
     """
+    if isinstance(statement, Formulation):
+        return statement.id
     return (
         statement
         if isinstance(statement, str)

@@ -221,23 +221,26 @@ def separation(
     reading : Reading
         Interpretation of the floats.
     """
-    pairs = [found.values for found in findings if found.values is not None and found.finite]
+    # Equal pairs of optima, as of instances that differ in order alone, count once.
+    pairs = {found.values for found in findings if found.values is not None and found.finite}
     sentences = [
         "The exact optima differ on the smallest instance that was found. Nothing proves "
         "that there is no smaller one."
     ]
     ratios = {Fraction(second) / Fraction(first) for first, second in pairs if first != 0}
     distances = {Fraction(second) - Fraction(first) for first, second in pairs}
-    alike = f"on all {instances_counted(len(pairs))} drawn with two finite optima."
+    finite = sum(found.finite for found in findings)
+    alike = f"on all {instances_counted(finite)} drawn with two finite optima."
     # A ratio of 1, a difference of 0, or one of few instances is not reported.
+    enough = finite >= FEWEST_ALIKE and len(pairs) > 1
     if (
-        len(pairs) >= FEWEST_ALIKE
+        enough
         and len(ratios) == 1
         and ratios != {1}
         and all((first == 0) == (second == 0) for first, second in pairs)
     ):
         sentences.append(f"B is {in_words(ratios.pop())} times A {alike}")
-    elif len(pairs) >= FEWEST_ALIKE and len(distances) == 1 and distances != {0}:
+    elif enough and len(distances) == 1 and distances != {0}:
         sentences.append(f"B is A + {in_words(distances.pop())} {alike}")
     return [*sentences, reading_used(reading)]
 

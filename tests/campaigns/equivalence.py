@@ -6,7 +6,8 @@ No verdict may be wrong, and every equivalence proof must be confirmed by
 `oracles.reasons`. The verdicts on `problem_pairs` are known. Two formulations of a
 family are never DIFFERENT, and a negative control is never EQUAL to one of them.
 Exceptions are two controls with a misprint in a formula of the solution, and data of
-two levels, where some mistakes have no effect. Exit status 1 if a verdict is wrong.
+two levels, where some mistakes have no effect. The evidence that detects a misprint is
+compared with that of an enumeration. Exit status 1 if a verdict is wrong.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from equimargin.formulations import REGISTRY
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.proofs.equivalence import Statement, stated
 from equimargin.solvers.exact.program.clock import Clock
+from misprinted import examined
 from oracles.reasons import assert_replays
 from problem_pairs import PAIRS
 
@@ -45,6 +47,9 @@ def checks(examples: int) -> Iterator[Check]:
     """Yield the check of every pair."""
     for name, question in questions():
         yield Check(name, partial(asked, question, examples), lambda at: at.seed, once, 4 * SECONDS)
+    yield Check(
+        "misprints", partial(classified, examples), lambda at: at.seed, once, examples * SECONDS
+    )
 
 
 def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Trial:
@@ -56,6 +61,11 @@ def asked(question: tuple[Any, ...], examples: int, seed: int, at: object) -> Tr
     replay(found, a, b)
     wrong = [] if found.verdict in allowed else [f"{found.verdict} is wrong: {found.reasons[0]}"]
     return Trial(wrong, Counter([f"{found.verdict}, {found.reasons[0]}"]))
+
+
+def classified(examples: int, seed: int, at: object) -> Trial:
+    """Return the wrong classifications of misprints on new instances."""
+    return Trial(*examined(examples, seed))
 
 
 def questions() -> Iterator[tuple[str, tuple[Any, ...]]]:

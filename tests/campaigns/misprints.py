@@ -3,32 +3,29 @@
     python -m campaigns misprints                 all canonical formulations
     python -m campaigns misprints svm.soft rvm    those whose ids contain one of these
 
-Every sign, factor, number, symbol, function and constraint is changed, one at a time.
-The equation is stated nowhere else, so that its file alone cannot reveal a misprint:
-the other formulations of its family, the solvers and the proven interval can. Each
-misprint is tried on several small problems, on all of which the right formulation
-agrees. It is detected if the verdict on one of them is DISAGREES, or if the problem is
-rejected because it is not convex or lacks a part needed by the map to a point. An
-undetected misprint leaves the problem equal, by a reason in THE_SAME, or is a failure:
-exit status 1. Only the function of a formulation is changed, and therefore has the
-whole equation. Wrong maps to and from canonical points are in `make mutants`.
+Every sign, factor, number, symbol, function and constraint is changed, one at a time
+(`equivalence/misprints.py`). The equation is stated nowhere else, so that its file
+alone cannot reveal a misprint: the other formulations of its family, the solvers and
+the proven interval can. Each misprint is tried on several small problems, on all of
+which the right formulation agrees. It is detected if the verdict on one of them is
+DISAGREES, if its optimum is infinite, or if the problem is rejected because it is not
+convex or lacks a part needed by the map to a point. An undetected misprint leaves the
+problem equal, by a reason in THE_SAME, or is a failure: exit status 1. Only the
+function of a formulation is changed, and therefore has the whole equation. Wrong maps
+to and from canonical points are in `make mutants`.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from campaigns.runner import Campaign, Check, Trial, once
+from equimargin.equivalence.misprints import Misprint, misprints
 from equimargin.formulations import (
     FAMILIES,
     REGISTRY,
@@ -41,6 +38,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.declarations.user_functions import kept
 from equimargin.formulations.kernels.kernel import Linear
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Signed, Tube
@@ -70,24 +68,15 @@ THE_SAME: dict[str, str] = {
     "svm.l2.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
     "svm.onenorm.dual: twice in d.y @ u": A_MULTIPLE_OF_0,
     "svm.huberised_hinge.dual: twice in d.y @ alpha": A_MULTIPLE_OF_0,
+    "ord.implicit.dual: twice in d.S.T @ alpha": A_MULTIPLE_OF_0,
+    "ord.implicit_l2.dual: twice in d.S.T @ alpha": A_MULTIPLE_OF_0,
+    "ord.hard.dual: twice in d.S.T @ alpha": A_MULTIPLE_OF_0,
     "svm.huberised_hinge.slacks: another sign in 1 + d.width - z": A_SQUARE,
 }
 """Reasons why misprints leave the problem equal, by the id and name of the misprint."""
-OTHER_FUNCTIONS = {"pos": "abs", "square": "abs", "norm1": "sum_squares"}
-"""Functions of cvxpy, and their replacements."""
 
 LIMIT_SECONDS = 3600.0
 """Maximum CPU seconds of all misprints of a formulation."""
-STATEMENTS = ("minimize", "maximize")
-"""Names of the functions that state a problem."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """Misprint of a formulation: its name, and the changed function."""
-
-    name: str
-    function: Callable[[Any], Any]
 
 
 def checks(_: int) -> Iterator[Check]:
@@ -115,7 +104,7 @@ def judged(entry: Formulation, at: object) -> Trial:
             f"{entry.id} does not agree as it is"
         )
     trial, same = Trial(), {key for key in THE_SAME if key.startswith(f"{entry.id}: ")}
-    for change in changes(entry):
+    for change in misprints(entry.stated):
         found, key = noticed(entry, change, known), f"{entry.id}: {change.name}"
         if not found and key not in same:
             trial.said.append(f"{change.name}: NOT NOTICED")
@@ -134,7 +123,11 @@ def problems(entry: Formulation) -> list[Problem]:
             weighted(sample_problem(entry.family, kernel, seed, levels=levels))
             for seed, kernel in kernels
         ]
-        more = [with_a_hard_row(drawn[0]), *with_a_missing_level(drawn[1])]
+        more = [
+            with_a_hard_row(drawn[0], np.argmax),
+            with_a_hard_row(drawn[1], np.argmin),
+            *with_a_missing_level(drawn[1]),
+        ]
         found = found or [problem for problem in (*drawn, *more) if entry.refusal(problem) is None]
     return found
 
@@ -160,8 +153,8 @@ def weighted(problem: Problem) -> Problem:
     return replace(problem, rows=rows, weights=np.resize([0.5, 1.7, 1.0, 0.8, 0.0], rows.groups))
 
 
-def with_a_hard_row(problem: Problem) -> Problem:
-    """Return the problem with its most violated row hard; for a tube one on each side.
+def with_a_hard_row(problem: Problem, choose: Callable[[Array], Any]) -> Problem:
+    """Return the problem with its most or least violated row hard; for a tube one on each side.
 
     Violations are those at an optimum. With the huberised hinge, which has no hard
     rows, the classes are exchanged instead.
@@ -173,7 +166,7 @@ def with_a_hard_row(problem: Problem) -> Problem:
     at = complete(problem, solve(problem, tol=1e-9).point)
     weights = np.array(problem.weights)
     for side in np.split(np.arange(problem.p), 2 if isinstance(problem.rows, Tube) else 1):
-        weights[side[np.argmax(at.xi[side])]] = np.inf
+        weights[side[choose(at.u[side])] % problem.rows.groups] = np.inf
     return replace(problem, weights=weights)
 
 
@@ -196,7 +189,9 @@ def answers(problem: Problem, without: str) -> list[Evidence]:
     ]
 
 
-def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[Evidence]]]) -> str:
+def noticed(
+    entry: Formulation, change: Misprint, known: list[tuple[Problem, list[Evidence]]]
+) -> str:
     """Return how a misprint is detected, or ""."""
     changed = replace(entry, stated=kept(change.function))
     for problem, honest in known:
@@ -209,139 +204,12 @@ def noticed(entry: Formulation, change: Change, known: list[tuple[Problem, list[
         # A variable or a multiplier for the map to a point is missing.
         except KeyError:
             return "refused, a part is missing"
-        if (
-            judge(entry.family, [*honest, evidence], problem.scale).judgements[-1].agreement
-            is Agreement.DISAGREES
-        ):
+        judgement = judge(entry.family, [*honest, evidence], problem.scale).judgements[-1]
+        if judgement.agreement is Agreement.DISAGREES:
             return "disagrees"
+        if evidence.claim is not None and np.isinf(evidence.claim.value):
+            return "no finite value"
     return ""
-
-
-def changes(entry: Formulation) -> Iterator[Change]:
-    """Yield every misprint of a formulation, each with one change of its function."""
-    function = inspect.unwrap(entry.stated)
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    definition.decorator_list = []
-    seen = {ast.dump(tree)}
-    for place, node in enumerate(ast.walk(tree)):
-        for name, change in changes_of(node):
-            copied = deepcopy(tree)
-            change(list(ast.walk(copied))[place])
-            text = ast.dump(copied)
-            if text not in seen:
-                seen.add(text)
-                names = {**vars(sys.modules[function.__module__]), "np": np}
-                exec(compile(ast.fix_missing_locations(copied), f"<{entry.id}>", "exec"), names)
-                where = (
-                    ""
-                    if isinstance(node, ast.Call) and ast.unparse(node.func) in STATEMENTS
-                    else f" in {ast.unparse(node)}"
-                )
-                yield Change(name + where, names[definition.name])
-
-
-def changes_of(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Yield changes of one syntax node: names, and functions that change a copy of it."""
-    if isinstance(node, ast.Call):
-        yield from changes_of_call(node)
-    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.GtE | ast.LtE | ast.Eq):
-        other = ast.LtE() if isinstance(node.ops[0], ast.GtE) else ast.GtE()
-        yield "another relation", lambda copied: setattr(copied, "ops", [other])
-        yield (
-            "one more",
-            lambda copied: setattr(
-                copied,
-                "comparators",
-                [ast.BinOp(copied.comparators[0], ast.Add(), ast.Constant(1))],
-            ),
-        )
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        sign = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
-        yield "another sign", lambda copied: setattr(copied, "op", sign)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        yield "no divisor", lambda copied: setattr(copied, "right", ast.Constant(1))
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        yield (
-            "twice",
-            lambda copied: setattr(
-                copied, "right", ast.BinOp(ast.Constant(2), ast.Mult(), copied.right)
-            ),
-        )
-    elif (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.MatMult)
-        and ast.unparse(node.left) in ("d.c", "c", "chat")
-    ):
-        yield (
-            "no weights",
-            lambda copied: setattr(
-                copied,
-                "left",
-                ast.parse(f"np.ones_like({ast.unparse(node.left)})", mode="eval").body,
-            ),
-        )
-    elif (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.MatMult)
-        and ast.unparse(node.left) in ("d.X", "d.A", "d.A.T", "d.y")
-    ):
-        yield (
-            "twice",
-            lambda copied: setattr(
-                copied, "left", ast.BinOp(ast.Constant(2), ast.Mult(), copied.left)
-            ),
-        )
-    elif isinstance(node, ast.Attribute) and ast.unparse(node) == "d.epsilon":
-        yield "another tube", lambda copied: setattr(copied, "attr", "m")
-    elif (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.MatMult)
-        and ast.unparse(node.left) == "d.K"
-    ):
-        yield (
-            "no K",
-            lambda copied: setattr(copied, "left", ast.parse("np.eye(d.m)", mode="eval").body),
-        )
-
-
-def changes_of_call(node: ast.Call) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Yield changes of a call: no constraint, another function, no K, no labels."""
-    called = ast.unparse(node.func)
-    if called in STATEMENTS:
-        yield (
-            "the other of minimize and maximize",
-            lambda copied: setattr(copied.func, "id", {*STATEMENTS}.difference({called}).pop()),
-        )
-        for i, keyword in enumerate(node.keywords):
-            yield (
-                f"no {keyword.arg}",
-                lambda copied, i=i: copied.keywords.pop(i),  # type: ignore[misc]
-            )
-    name = called.removeprefix("cp.")
-    if name in OTHER_FUNCTIONS:
-        yield (
-            f"{OTHER_FUNCTIONS[name]} for {name}",
-            lambda copied: setattr(copied.func, "attr", OTHER_FUNCTIONS[name]),
-        )
-    if called == "d.K.quad":
-        yield (
-            "no K",
-            lambda copied: setattr(copied, "func", ast.parse("cp.sum_squares", mode="eval").body),
-        )
-    if called == "cp.multiply" and ast.unparse(node.args[0]) == "d.y":
-        yield (
-            "no labels",
-            lambda copied: copied.args.__setitem__(0, ast.parse("np.ones(d.m)", mode="eval").body),
-        )
-    if called == "cp.sum" and len(node.args) == 1:
-        yield (
-            "twice the sum",
-            lambda copied: copied.args.__setitem__(
-                0, ast.BinOp(ast.Constant(2), ast.Mult(), copied.args[0])
-            ),
-        )
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, 1)

@@ -174,7 +174,7 @@ def test_class_problems_have_weights_and_exclude_a_class_without_rows() -> None:
     first = problems[0]
     assert first.part == "a vs b"
     assert np.array_equal(first.weights, weights[y < 2])  # type: ignore[attr-defined]
-    last = [problem for problem in problems if problem.part == "b vs c"][0]
+    last = next(problem for problem in problems if problem.part == "b vs c")
     assert np.array_equal(last.weights, weights[y > 0])  # type: ignore[attr-defined]
     parts = {problem.part for problem in make_class_problems(X[y > 0], y[y > 0], ("a", "b", "c"))}
     assert parts == {"b vs c", ""}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from equimargin.formulations import REGISTRY, MarginProblem, Problem, declare
 from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.proofs import Agreement, Evidence, Verdict, examine, examine_solution, judge
-from equimargin.solvers import SOLVERS, Status, solve, solve_declaration
+from equimargin.solvers import BACKENDS, SOLVERS, Status, solve, solve_declaration
 from equimargin.solvers.solution import relative_gap
 from equimargin.testing import CANONICAL, HARD, margin_problems
 
@@ -52,6 +52,11 @@ def answers(problem: Problem) -> list[Evidence]:
         for backend in ASKED
     ]
     return declared + [examine_solution(problem, solve(problem, name, tol=1e-8)) for name in names]
+
+
+def test_the_backends_of_the_laws_are_those_that_take_any_program() -> None:
+    """SCS is the splitting method, and Clarabel the interior-point method."""
+    assert set(ASKED) == {name for name, backend in BACKENDS.items() if backend.suited == "any"}
 
 
 @pytest.mark.parametrize("family", DECLARED)

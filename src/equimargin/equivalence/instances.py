@@ -243,14 +243,26 @@ def _family(id: str) -> str:
 
 
 def _has_data_of(other: str, family: str) -> bool:
-    """Return True if a family's data make problems of another canonical family."""
-    if not (FAMILIES[other].is_canonical and FAMILIES[family].is_canonical):
+    """Return True if a family's data make problems of another family of its kind.
+
+    Data of a family without canonical points do so if the other family's definition
+    states a problem of them.
+    """
+    if FAMILIES[other].is_canonical != FAMILIES[family].is_canonical:
         return False
+    if FAMILIES[other].is_canonical:
+        try:
+            FAMILIES[other].with_data_of(sample_problem(family))
+        except ValueError:
+            return False
+        return True
     try:
-        FAMILIES[other].with_data_of(sample_problem(family))
-    except ValueError:
+        sample = drawn(small_problems(family), TRIED, 0)[0]
+        posed = program_families()[other](sample)
+        return posed.definition.refusal(posed) is None and bool(posed.program(posed.definition.id))
+    # A user-defined function may fail in any way with another family's data.
+    except Exception:
         return False
-    return True
 
 
 def _refuses_linear(id: str) -> bool:

@@ -95,6 +95,36 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
     assert lines.stdout.split() == record["optima"]
 
 
+def test_misprints_of_a_function_are_a_table_with_their_evidence(own: str, tmp_path: Path) -> None:
+    record = tmp_path / "mutants.json"
+    status, output = run(
+        *("same", f"{own}:least", "--mutants", "--data", f"{own}:data"),
+        *("--examples", "6", "--json", str(record)),
+    )
+    lines = output.splitlines()
+    assert status == 0, output
+    assert lines[0] == "least"
+    assert lines[1].split() == ["SEEN", "BY", "SMALLEST", "MISPRINT"]
+    (bound,) = (line for line in lines if line.endswith("no constraint in x >= bound"))
+    assert bound.split()[:4] == ["optimum,", "predictions,", "multipliers", "#1"]
+    # x >= 0 is never tight: without it the problem is equal.
+    found = {(m["mutation"], m["place"]): m for m in json.loads(record.read_text())}
+    redundant = found["no constraint", "x >= 0"]
+    assert redundant["verdict"] == "none (optima proven equal)"
+    assert redundant["smallest"] == {}
+    assert set(found["no constraint", "x >= bound"]["smallest"]) == {
+        "optimum",
+        "predictions",
+        "multipliers",
+    }
+
+
+def test_misprints_are_of_one_problem(own: str) -> None:
+    status, output = run("same", f"{own}:least", f"{own}:most", "--mutants")
+    assert status == 2
+    assert f"--mutants examines the misprints of {own}:least alone" in output
+
+
 @pytest.mark.slow
 def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance() -> None:
     status, output = run(

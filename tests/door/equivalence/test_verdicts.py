@@ -20,8 +20,9 @@ from equimargin.formulations import REGISTRY, ranking
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.own import Family
 from equimargin.proofs.checker import check
-from equimargin.proofs.equivalence import stated
+from equimargin.proofs.equivalence import InstanceComparison, stated
 from equimargin.proofs.equivalence.comparison import apart
+from equimargin.proofs.equivalence.verdict import separation
 from equimargin.solvers.exact.program.clock import Clock
 from narrow import present
 from oracles.reasons import assert_replays
@@ -176,7 +177,7 @@ def test_same_claims_all_values_of_the_problems_built_alone(bounded: Any) -> Non
 
 
 def test_a_ratio_of_all_optima_is_said() -> None:
-    found = same(soft, soft_doubled, CLASSES, draws=4, examples=10)
+    found = same(soft, soft_doubled, CLASSES, draws=8, examples=10)
     assert any(reason.startswith("B is 2 times A") for reason in found.reasons)
 
 
@@ -389,14 +390,55 @@ def test_cones_are_undecided_with_their_reason() -> None:
         ("svm.hard.dual", "svm.soft.dual"),
         ("svr.l2.primal", "svr.l1.primal"),
         ("ord.implicit.beta", "ord.hard.dual"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in (
+                ("svm.hard.primal", "svm.nobias_hard.primal"),
+                ("svm.soft.primal", "svm.onenorm.primal"),
+                ("svm.onenorm.primal", "svm.nobias_onenorm.primal"),
+                ("svm.l2.primal", "svm.huberised_hinge.primal"),
+                ("svm.nobias.beta", "svm.nobias_l2.primal"),
+                ("rank.l1.primal", "rank.hard.primal"),
+                ("rvm.primal", "rank.l1.primal"),
+                ("ord.implicit.primal", "ord.implicit_l2.primal"),
+                ("ord.explicit.primal", "ord.sum.primal"),
+            )
+        ),
     ],
 )
 def test_families_that_take_the_same_data_are_compared_on_it(a: str, b: str) -> None:
     """The instance of the difference separates the recomputed exact optima."""
-    found = refute(a, b, examples=60)
+    found = refute(a, b, examples=200)
     assert found.verdict == "DIFFERENT"
     assert found.difference is not None
     assert exact_value(a, found.difference.data) != exact_value(b, found.difference.data)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("svm.soft.primal", "svm.nobias.primal"),
+        pytest.param("rvm.primal", "rank.onenorm.primal", marks=pytest.mark.slow),
+        pytest.param("svr.l1.primal", "svr.l2.primal", marks=pytest.mark.slow),
+    ],
+)
+def test_two_families_are_compared_without_weights_and_on_distinct_points(a: str, b: str) -> None:
+    data = restricted(choose_instances(a, b), without="weights", distinct=True)
+    found = refute(a, b, data, examples=60)
+    assert found.verdict == "DIFFERENT"
+    at = present(found.difference).data
+    assert getattr(at, "weights", None) is None
+    assert len(np.unique(np.asarray(at.X), axis=0)) == at.m
+
+
+def test_a_ratio_of_one_pair_of_optima_is_no_rule() -> None:
+    """Instances that differ in the order of their points have one pair of optima."""
+    pair = Fraction(1), Fraction(2)
+    alike = [InstanceComparison(i, pair) for i in range(8)]
+    assert not any("times A" in said for said in separation(alike[0], alike, "exact"))
+    others = [InstanceComparison(i, (Fraction(i), Fraction(2 * i))) for i in range(1, 9)]
+    (rule,) = (said for said in separation(others[0], others, "exact") if "times A" in said)
+    assert rule == "B is 2 times A on all 8 instances drawn with two finite optima."
 
 
 @pytest.mark.slow

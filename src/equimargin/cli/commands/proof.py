@@ -362,6 +362,14 @@ def same(  # prose-ok: param-section
             "A's family.",
         ),
     ] = False,
+    mutants: Annotated[
+        bool,
+        flag(
+            "--mutants",
+            "Change the text of A, or of every formulation of the family A, one change at a "
+            "time, and print which evidence detects each misprint.",
+        ),
+    ] = False,
     data: StrategyOption = None,
     plugin: PluginOption = None,
     draws: DrawsOption = 8,
@@ -386,13 +394,28 @@ def same(  # prose-ok: param-section
     `same A B` prints EQUAL with a proof, DIFFERENT with a small instance, or UNDECIDED
     with the evidence. `same FAMILY` prints the relations between the formulations of a
     family, each as an entry of the table of links. `same A B --counterexample` searches
-    only for an instance on which the optima differ.
+    only for an instance on which the optima differ. `same FAMILY --mutants` and `same A
+    --mutants` print misprints, and the evidence that detects each: the optimum, the
+    predictions, the multipliers, or none.
 
     Optima are exact rational numbers, and every proof is verified in rational numbers.
 
     Exit status: 0 EQUAL; 1 DIFFERENT; 4 UNDECIDED; 2 bad usage or input; 130
-    interrupted.
+    interrupted. With --mutants: 0 every misprint is detected, or its optimum is proven
+    to be equal; 4 another one.
     """
+    if mutants:
+        return _misprinted(
+            a,
+            None if b is None and not counterexample else b or "--counterexample",
+            data,
+            examples,
+            seed,
+            without,
+            distinct,
+            json,
+            time_limit,
+        )
     if counterexample:
         return refute(
             a,
@@ -428,6 +451,36 @@ def same(  # prose-ok: param-section
         )
         _answer(result, json)
     return None
+
+
+def _misprinted(
+    a: str,
+    other: str | None,
+    data: str | None,
+    examples: int | None,
+    seed: int,
+    without: str | None,
+    distinct: bool,
+    json: Path | None,
+    seconds: float,
+) -> None:
+    """Print the misprints of a problem or family."""
+    with report_errors(), _asking():
+        from equimargin.cli.commands.errata import print_mutants
+        from equimargin.equivalence.instances import choose_instances, restricted
+        from equimargin.equivalence.names import statement, strategy
+        from equimargin.formulations import FAMILIES, REGISTRY
+
+        if other is not None:
+            raise ValueError(f"--mutants examines the misprints of {a} alone; leave out {other}")
+        problem = a if a in FAMILIES else statement(a)
+        drawn = None if data is None else strategy(data)
+        if without is not None or distinct:
+            first = next((id for id, entry in REGISTRY.items() if entry.family == a), problem)
+            drawn = restricted(
+                choose_instances(first, None) if drawn is None else drawn, without, distinct
+            )
+        print_mutants(problem, drawn, examples, seed, json, seconds)
 
 
 def _family_named(name: str) -> str:

@@ -1,0 +1,133 @@
+"""Misprints of a problem, and the evidence that detects each, against enumerations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import cvxpy as cp
+import pytest
+from hypothesis import strategies as st
+
+from equimargin.equivalence import misprints, mutants
+from equimargin.equivalence.errata import detected, roles
+from equimargin.equivalence.instances import choose_instances, drawn
+from equimargin.formulations import REGISTRY
+from equimargin.formulations.declarations.user_functions import kept
+from equimargin.proofs.equivalence import Statement, exact_value, stated
+from equimargin.solvers.exact.program.clock import Clock
+from misprinted import PROGRAMS, REJECTED, bounded, examined
+
+
+def double_sum(data: Any) -> cp.Problem:
+    """Return (70) of T with its right indices; only its text is used."""
+    K, delta = data["K"], cp.Variable(data["m"], "delta")
+    places = range(data["m"])
+    double = sum(K[i, j] * delta[i] * delta[j] for i in places for j in places)
+    return cp.Problem(cp.Maximize(data["y"] @ delta - double / 2), [cp.sum(delta) == 0])
+
+
+@pytest.mark.parametrize(
+    "instances", [pytest.param(100, marks=pytest.mark.slow), pytest.param(8, id="few")]
+)
+def test_every_classification_is_that_of_enumeration(instances: int) -> None:
+    """No misprint is classified wrongly on an instance with unique answers."""
+    wrong, counts = examined(instances, 5)
+    assert not wrong
+    assert counts["instances"] == instances
+    assert {"none", "optimum", "multipliers", "multipliers, optimum, predictions"} <= set(counts)
+
+
+def test_a_problem_that_is_not_convex_is_rejected_and_every_kind_has_its_instance() -> None:
+    found = {m.misprint.name: m for m in mutants(bounded, PROGRAMS, examples=12)}
+    assert {name for name, m in found.items() if "rejected" in m.seen} >= REJECTED
+    doubled = found["no divisor in data['p'] @ cp.square(x) / 2"]
+    data = doubled.seen["optimum"]
+    assert exact_value(bounded, data) != exact_value(doubled.misprint.function, data)
+
+
+CONTROLS = {
+    "svm.soft.dual.as_printed": (
+        "svm.soft.dual",
+        "no divisor in d.K.quad(cp.multiply(d.y, alpha)) / 2",
+    ),
+    "rank.l1.dual.as_printed": ("rank.l1.dual", "no divisor in d.K.quad(beta) / 2"),
+    "rvm.as_printed": ("rvm.primal", "no slack"),
+}
+"""Misprints of the documents, and the misprints of the engine that state the same problem."""
+
+
+def misprinted(id: str, name: str) -> Statement:
+    """Return a formulation with one of its misprints."""
+    (function,) = (m.function for m in misprints(REGISTRY[id].stated) if m.name == name)
+    return replace(REGISTRY[id], stated=kept(function))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", CONTROLS)
+def test_the_engine_generates_a_misprint_of_a_document(printed: str) -> None:
+    """Its optimum is that of the printed problem on every instance, and seen to be wrong."""
+    right, name = CONTROLS[printed]
+    instances = drawn(choose_instances(printed, None), 150, 1)
+    values = [(exact_value(right, data), exact_value(printed, data)) for data in instances]
+    apart = [data for data, (one, other) in zip(instances, values, strict=True) if one != other]
+    assert apart
+    wrong = misprinted(right, name)
+    for data in [*apart[:4], *instances[:4]]:
+        assert exact_value(wrong, data) == exact_value(printed, data)
+    for data in apart[:4]:
+        here = stated(right, data, "fractions", Clock(60))
+        there = stated(wrong, data, "fractions", Clock(60))
+        assert "optimum" in detected(here, there, roles(REGISTRY[right], here, data))
+
+
+def test_the_double_sum_of_the_tutorial_has_its_printed_index() -> None:
+    """T prints (alpha_i - alphahat_i) twice in (70): one index stands for the other."""
+    names = [misprint.name for misprint in misprints(double_sum)]
+    assert "i for j in delta[j]" in names
+    assert "exchanged indices in K[i, j]" in names
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda data: bounded(data), "is no `def`"),
+        (eval("lambda data: data"), "the text of <lambda> is not known"),
+    ],
+)
+def test_a_function_without_a_text_is_a_sentence(function: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        list(misprints(function))
+
+
+def test_a_misprint_sees_the_names_of_its_function() -> None:
+    half = 2
+
+    def scaled_norm(data: Any) -> cp.Problem:
+        w = cp.Variable(2, "w")
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / half), [w >= data])
+
+    (doubled,) = (m for m in misprints(scaled_norm) if m.mutation == "no divisor")
+    assert exact_value(scaled_norm, 1.0) == 1
+    assert exact_value(doubled.function, 1.0) == 2
+
+
+def test_types_are_no_part_of_an_equation() -> None:
+    def least(data: dict[str, Any]) -> cp.Problem:
+        x = cp.Variable(1, "x")
+        return cp.Problem(cp.Minimize(cp.sum(x)), [x >= data["end"]])
+
+    assert not [m.name for m in misprints(least) if m.mutation == "exchanged indices"]
+
+
+def test_variables_without_a_name_are_compared_by_their_order() -> None:
+    """cvxpy numbers them anew with every call."""
+
+    def nearest(data: Any) -> cp.Problem:
+        x, y = cp.Variable(), cp.Variable()
+        return cp.Problem(cp.Minimize(cp.square(x) / 2 + cp.square(y - data)), [x + y == data])
+
+    found = {m.misprint.name: m for m in mutants(nearest, st.integers(1, 3), examples=4)}
+    assert found["no divisor in cp.square(x) / 2"].verdict == "none (optima proven equal)"
+    moved = found["one more in x + y == data"]
+    assert set(moved.seen) == {"optimum", "predictions", "multipliers"}
