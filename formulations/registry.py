@@ -62,7 +62,7 @@ class Registry(Mapping[str, T]):
         if name in self:
             del self[name]
 
-    def module_of(self, name: str) -> str:
+    def find_module(self, name: str) -> str:
         """Return the module whose import registers a value.
 
         Parameters

@@ -366,7 +366,7 @@ class Problem(NamedTuple):
     costs: Costs
 
 
-class SparseRows(NamedTuple):
+class SparseIntegers(NamedTuple):
     """Nonzero entries of each row, as pairs of a column and an integer over the unit.
 
     Parameters
@@ -395,14 +395,14 @@ class ConicProgram(NamedTuple):
     |w| <= t for the first entry t of a part and its other entries w.
     """
 
-    P: SparseRows
+    P: SparseIntegers
     q: Vector
     c: Fraction
-    A: SparseRows
-    pull_A: SparseRows
+    A: SparseIntegers
+    pull_A: SparseIntegers
     b: Vector
-    G: SparseRows
-    pull_G: SparseRows
+    G: SparseIntegers
+    pull_G: SparseIntegers
     h: Vector
     inequalities: int
     cones: list[int]
@@ -2232,7 +2232,7 @@ def transposed(
     return [(column, row, v) for row, column, v in triples]
 
 
-def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> SparseRows:
+def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> SparseIntegers:
     """Return the matrix with the given entries, over their common denominator.
 
     Parameters
@@ -2246,10 +2246,10 @@ def matrix(triples: list[tuple[int, int, tuple[int, int]]], height: int) -> Spar
     rows: list[list[tuple[int, int]]] = [[] for _ in range(height)]
     for (row, column, _), step in zip(triples, steps, strict=True):
         rows[row].append((column, step))
-    return SparseRows(rows, unit, longest([*steps, unit]))
+    return SparseIntegers(rows, unit, longest([*steps, unit]))
 
 
-def semidefiniteness_of_program(P: SparseRows) -> str:
+def semidefiniteness_of_program(P: SparseIntegers) -> str:
     """Return how P is established as positive semidefinite: value of key `semidefinite`.
 
     Parameters
@@ -2266,7 +2266,7 @@ def semidefiniteness_of_program(P: SparseRows) -> str:
     return "by form" if diagonal else "by factorisation"
 
 
-def quadratic_part_is_semidefinite(P: SparseRows) -> None:
+def quadratic_part_is_semidefinite(P: SparseIntegers) -> None:
     """43. P is 0, diagonal and nonnegative, or proved positive semidefinite as a Gram matrix is."""
     if semidefiniteness_of_program(P) == "by factorisation":
         used = [i for i, row in enumerate(P.rows) if row != []]
@@ -2275,7 +2275,7 @@ def quadratic_part_is_semidefinite(P: SparseRows) -> None:
         require(holds, "quadratic_part_is_semidefinite", "P was not proved positive semidefinite")
 
 
-def dense_part(P: SparseRows, used: list[int]) -> list[list[int]]:
+def dense_part(P: SparseIntegers, used: list[int]) -> list[list[int]]:
     """Return the dense matrix of P's used rows and columns; all other entries are 0.
 
     Parameters
@@ -2293,7 +2293,7 @@ def dense_part(P: SparseRows, used: list[int]) -> list[list[int]]:
     return table
 
 
-def product(M: SparseRows, x: Vector) -> Vector:
+def product(M: SparseIntegers, x: Vector) -> Vector:
     """Return M x.
 
     Parameters

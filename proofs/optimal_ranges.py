@@ -24,7 +24,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix, dot
 from equimargin.proofs.equivalence.stated import SECONDS, stated
-from equimargin.solvers.exact.program import Optimum, Outcome, Unbounded, program_optimum
+from equimargin.solvers.exact.program import Optimum, Outcome, UnboundedProgram, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
 
@@ -168,7 +168,7 @@ def _least(optima: Program, j: int, sign: int, clock: Clock) -> Fraction | None:
     clock.ask("the range of a variable")
     objective = tuple(Fraction(sign if i == j else 0) for i in range(optima.n))
     outcome: Outcome = program_optimum(replace(optima, q=objective), clock.left)
-    if isinstance(outcome, Unbounded):
+    if isinstance(outcome, UnboundedProgram):
         return None
     if not isinstance(outcome, Optimum):
         raise ValueError(f"the range of a variable was not found: {outcome.reason}")

@@ -16,13 +16,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from equimargin.equivalence import misprints
-from equimargin.equivalence.errata import Roles, detected
+from equimargin.equivalence.errata import SymbolRoles, detected
 from equimargin.equivalence.instances import drawn
 from equimargin.proofs.equivalence import stated
 from equimargin.solvers.exact.program.clock import Clock
 from oracles.small_programs import SmallProgram
 
-BOTH = Roles(frozenset({"x"}), False)
+BOTH = SymbolRoles(frozenset({"x"}), False)
 
 
 def bounded(data: Any) -> cp.Problem:

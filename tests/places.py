@@ -24,10 +24,10 @@ ALL_TESTS = "not mutants and not benchmark"
 def example(name: str) -> ModuleType:
     """Return a newly executed module of examples/, by its name."""
     (file,) = (ROOT / "examples").rglob(f"{name}.py")
-    return module_of(file)
+    return find_module(file)
 
 
-def module_of(file: Path) -> ModuleType:
+def find_module(file: Path) -> ModuleType:
     """Return a newly executed module, by its file."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None

@@ -141,7 +141,7 @@ def scaled(parts: tuple[Points, ...]) -> Iterator[Points]:
     return (Points((part.X - mean) / deviation, part.y) for part in parts)
 
 
-def problem_of(points: Points, kernel: Kernel, reduced: bool) -> MarginProblem:
+def make_problem(points: Points, kernel: Kernel, reduced: bool) -> MarginProblem:
     """Return RankSVM over all pairs, or over those of the reduced graph."""
     if reduced:
         return ranking_from_pairs(points.X, reduced_preferences(points.y), kernel=kernel)
@@ -159,7 +159,7 @@ def coefficients(path: RegularizationPath, lam: float) -> int:
 def run(points: Points, seed: int, reduced: bool, width: float = 1.0) -> Split:
     """Run one split: path, choice, test; `width` is gamma times the number of features."""
     training, validation, test = scaled(split(points, seed))
-    problem = problem_of(training, rbf(width / training.X.shape[1]), reduced)
+    problem = make_problem(training, rbf(width / training.X.shape[1]), reduced)
     started = time.process_time()
     path = regularization_path(problem, LAMBDA_MIN, time_limit=TIME_LIMIT_SECONDS)
     seconds = time.process_time() - started
@@ -298,7 +298,7 @@ def narrow(sets: dict[str, Points]) -> Iterator[str]:
             continue
         points, p = sets[name], PRINTED[name]
         training, _, test = split(points, 0)
-        path = regularization_path(problem_of(training, rbf(1.0), reduced=True), 0.1)
+        path = regularization_path(make_problem(training, rbf(1.0), reduced=True), 0.1)
         last = path.events[-1].lam
         largest = np.abs(path.decision_function(test.X, last)).max()
         n, above = len(training.y), int(training.y.sum())
@@ -390,7 +390,7 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     """Make Tables 1 and 3, with the splits of Table 2."""
     sets = read(data)
     regularization_path(
-        problem_of(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1
+        make_problem(Points(np.eye(4), np.arange(4) % 2.0), rbf(1.0), False), 0.1
     )  # compiles
     found = splits(sets, full)
     errors = varied(sets, SPLITS if full else FEW_SPLITS)

@@ -501,7 +501,7 @@ def _of_few(problem: MarginProblem, multipliers: FewMultipliers) -> MarginProble
     Its optimum is at most that of all pairs, and L of these multipliers is unchanged.
     """
     points, few = multipliers.points, multipliers.few
-    weights = None if problem.weights is None else multipliers.costs_of(problem.weights)
+    weights = None if problem.weights is None else multipliers.get_costs(problem.weights)
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
     rows = Pairs(
         np.searchsorted(points, few.preferred), np.searchsorted(points, few.other), len(points)

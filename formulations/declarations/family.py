@@ -182,7 +182,7 @@ class Family(Generic[P]):
             raise ValueError(f"these data make a problem of {problem.family}, not of {self.id}")
         return cast(P, problem)
 
-    def with_data_of(self, problem: CanonicalProblem) -> P:
+    def with_problem_data(self, problem: CanonicalProblem) -> P:
         """Return the problem of this canonical family with the data of another problem.
 
         The data are points, labels, cost, kernel and weights.

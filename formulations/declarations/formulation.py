@@ -133,7 +133,7 @@ class Formulation:
         reason = self.applies(formulation_data(problem))
         return reason if reason is None or isinstance(reason, Refusal) else Refusal(str(reason))
 
-    def problem_of(self, data: Any) -> cp.Problem:
+    def make_problem(self, data: Any) -> cp.Problem:
         """Return the cvxpy problem at these data.
 
         Parameters
@@ -214,10 +214,10 @@ class Formulation:
         Raises
         ------
         ValueError
-            As in `problem_of`, or if it is no quadratic, linear or second-order cone
+            As in `make_problem`, or if it is no quadratic, linear or second-order cone
             program.
         """
-        problem = self.problem_of(data)
+        problem = self.make_problem(data)
         program = compile_program(problem, self.reading)
         hidden = [
             variable for variable in problem.variables() if variable.name() not in program.columns
@@ -255,11 +255,11 @@ class Formulation:
         Raises
         ------
         ValueError
-            As in `problem_of` and `AnyProblem.admit`.
+            As in `make_problem` and `AnyProblem.admit`.
         """
         problem.admit(self.id)
         data = formulation_data(problem)
-        stated, formula = self.problem_of(data), PrintedFormula(self, problem)
+        stated, formula = self.make_problem(data), PrintedFormula(self, problem)
         symbols = data if isinstance(data, Symbols) else None
 
         def recover(declared: Declaration) -> CanonicalPoint:
@@ -311,7 +311,7 @@ class PrintedFormula:
         """Data, and the cvxpy problem with the Gram matrix itself."""
         if self._stated is None:
             data = formulation_data(self.problem, as_printed=True)
-            self._stated = data, self.entry.problem_of(data)
+            self._stated = data, self.entry.make_problem(data)
         return self._stated
 
     def value_at(self, values: Mapping[str, Any]) -> FormulaValue:

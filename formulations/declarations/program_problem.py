@@ -169,7 +169,7 @@ class ProgramProblem(AnyProblem):
         """
         columns, variables = (
             self.program(id).columns,
-            self.formulations[id].problem_of(self.data).variables(),
+            self.formulations[id].make_problem(self.data).variables(),
         )
         flat = {
             variable.name(): [float(v) for v in x[columns[variable.name()]]]

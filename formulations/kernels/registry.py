@@ -74,7 +74,7 @@ def kernel(name: str) -> Callable[[K], K]:
 
     def enter(made: K) -> K:
         # A module that is loaded again may replace its kernel.
-        if name in RESERVED or (name in KERNELS and KERNELS.module_of(name) != made.__module__):
+        if name in RESERVED or (name in KERNELS and KERNELS.find_module(name) != made.__module__):
             raise ValueError(f"a kernel {name!r} is registered already; take another name")
         if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
             raise ValueError(

@@ -418,7 +418,7 @@ class FewMultipliers(ImplicitMultipliers):
         """Points of the pairs, each once, in ascending order."""
         return self.few.touched
 
-    def costs_of(self, costs: Array) -> Array:
+    def get_costs(self, costs: Array) -> Array:
         """Return the cost c of each of the few pairs.
 
         Parameters
@@ -437,7 +437,7 @@ class FewMultipliers(ImplicitMultipliers):
         return RowMultipliers(self.few, alpha)
 
     def within_box(self, phi: Loss, costs: Array) -> FewMultipliers:
-        box = phi.box(self.costs_of(costs))
+        box = phi.box(self.get_costs(costs))
         return FewMultipliers(
             self.rows,
             self.few.preferred,
@@ -448,7 +448,7 @@ class FewMultipliers(ImplicitMultipliers):
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         least, most = costs
         return self._row_by_row(self.alpha).proven(
-            phi, (self.costs_of(least), self.costs_of(most)), way
+            phi, (self.get_costs(least), self.get_costs(most)), way
         )
 
     def sum(self) -> float:
@@ -458,7 +458,7 @@ class FewMultipliers(ImplicitMultipliers):
         return float(self.alpha[chosen[self.rows.query[self.few.preferred]]].max(initial=0.0))
 
     def ridge(self, costs: Array) -> float:
-        return self._row_by_row(self.alpha).ridge(self.costs_of(costs))
+        return self._row_by_row(self.alpha).ridge(self.get_costs(costs))
 
     def pull(self) -> Array:
         return self.few.combined(self.alpha)

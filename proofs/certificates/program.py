@@ -25,14 +25,14 @@ from equimargin.proofs import checker
 from equimargin.proofs.certificates.writing import document, integer, ratio
 from equimargin.proofs.enclosure.interval import Enclosure
 from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
-from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, Unbounded
+from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, UnboundedProgram
 
 Numbers = Sequence[Fraction]
 """Vector."""
 
 
 def program_certificate(
-    program: Program, answer: Optimum | Infeasible | Unbounded | Enclosure
+    program: Program, answer: Optimum | Infeasible | UnboundedProgram | Enclosure
 ) -> dict[str, Any]:
     """Return the certificate of a program's optimum, as plain values.
 
@@ -42,7 +42,7 @@ def program_certificate(
         Solved program, in standard form. The certificate states the minimisation with
         unchanged rational numbers. It says neither if the problem was declared as a
         maximisation nor how floats were interpreted.
-    answer : Optimum or Infeasible or Unbounded or Enclosure
+    answer : Optimum or Infeasible or UnboundedProgram or Enclosure
         Result of `program_optimum`, or of `enclosure`. If `enclosure` has added a box to
         the program, the program with the box is certified.
 
@@ -147,7 +147,7 @@ def _enclosed(program: Program, answer: Enclosure) -> Program:
 
 
 def _sides(
-    answer: Optimum | Infeasible | Unbounded | Enclosure,
+    answer: Optimum | Infeasible | UnboundedProgram | Enclosure,
 ) -> tuple[
     bool,
     Fraction | float,
@@ -166,7 +166,7 @@ def _sides(
         )
     if isinstance(answer, Infeasible):
         return True, inf, inf, None, {"y": answer.y, "z": answer.z}
-    if isinstance(answer, Unbounded):
+    if isinstance(answer, UnboundedProgram):
         return True, -inf, -inf, {"x": answer.x, "d": answer.ray}, None
     dual = None if answer.dual is None else dict(zip("xyz", answer.dual, strict=True))
     boxed = answer.lower_by == "box"

@@ -86,7 +86,7 @@ class Form:
         mask: NDArray[np.bool_] = (self.F[self.bounds] != 0).any(axis=0)
         return mask
 
-    def bounds_of(self, k: int) -> list[int]:
+    def find_bounds(self, k: int) -> list[int]:
         """Return the indices of the inequalities with variable k only.
 
         Parameters

@@ -99,7 +99,7 @@ class DominatedColumn:
             Form before the step.
         """
         k = self.unknown
-        rows = form.bounds_of(k)
+        rows = form.find_bounds(k)
         at_zero = (
             form.in_rows(k) == len(rows) == 1 and _at_least_zero(form, k) and form.f[rows[0]] == 0
         )
@@ -518,7 +518,7 @@ class Renaming:
 
 def _at_least_zero(form: Form, k: int) -> bool:
     """Return True if an inequality implies that variable k is at least 0."""
-    return any(positive(-form.F[r, k]) and nonnegative(-form.f[r]) for r in form.bounds_of(k))
+    return any(positive(-form.F[r, k]) and nonnegative(-form.f[r]) for r in form.find_bounds(k))
 
 
 def _equal(a: Any, b: Any) -> bool:

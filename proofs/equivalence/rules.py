@@ -186,7 +186,7 @@ def _opposite(form: Form) -> Iterator[Move]:
 def _at_zero(form: Form) -> Iterator[Move]:
     """Yield shifts of a lower bound to 0, or of the upper one if there is no lower bound."""
     for k in np.flatnonzero(form.bounded).tolist():
-        ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.bounds_of(k)}
+        ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.find_bounds(k)}
         end = ends.get(False, ends.get(True))
         if end != 0:
             yield VariableShift(k, end)

@@ -27,7 +27,7 @@ from equimargin.solvers.exact.program import (
     Infeasible,
     Optimum,
     Outcome,
-    Unbounded,
+    UnboundedProgram,
     program_optimum,
 )
 from equimargin.solvers.exact.program.clock import Clock
@@ -104,7 +104,7 @@ class StatedProgram:
         outcome = self.outcome
         if isinstance(outcome, Optimum):
             return self.mapped(self.program.stated(outcome.value))
-        if isinstance(outcome, Infeasible | Unbounded):
+        if isinstance(outcome, Infeasible | UnboundedProgram):
             worst = inf if isinstance(outcome, Infeasible) else -inf
             return self.mapped(-worst if self.program.maximised else worst)
         raise ValueError(outcome.reason)
@@ -268,7 +268,7 @@ def _posed(entry: Formulation, data: Any) -> AnyProblem:
     family = FAMILIES[entry.family]
     if isinstance(data, CanonicalProblem) and data.family != entry.family and family.is_canonical:
         try:
-            moved: AnyProblem = family.with_data_of(data)
+            moved: AnyProblem = family.with_problem_data(data)
         except ValueError as reason:
             raise RefusalError(f"{entry.id} cannot be declared for these data: {reason}") from None
         return moved
@@ -297,7 +297,7 @@ def _built(
         result = statement(posed)
         return result if isinstance(result, tuple) else (result, None)
     entry, data = statement, formulation_data(posed)
-    problem = entry.problem_of(data)
+    problem = entry.make_problem(data)
     if entry.value is unchanged:
         return problem, None
     return problem, partial(_valued, entry, data, problem, reading)

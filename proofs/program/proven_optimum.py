@@ -34,7 +34,7 @@ from equimargin.proofs.program.determined import (
     without_constant,
 )
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding, shortened
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program import Infeasible, Optimum, UnboundedProgram, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 
 SECONDS_OF_A_CONSTANT = 2.0
@@ -86,7 +86,7 @@ class ProvenOptimum:
     rounding : float
         Bound of the change of the optimum by roundings of the program's numbers; 0 if x,
         y or z is not known.
-    proof : Optimum, Infeasible, Unbounded, Enclosure or None
+    proof : Optimum, Infeasible, UnboundedProgram, Enclosure or None
         Proof of the program's optimum, from which a certificate is made.
     doubt : str
         Reason why the bounds are not proven on the family's scale; empty if they are.
@@ -103,7 +103,9 @@ class ProvenOptimum:
     z: Vector | None = field(default=None, repr=False)
     feasible: bool = True
     rounding: float = 0.0
-    proof: Optimum | Infeasible | Unbounded | Enclosure | None = field(default=None, repr=False)
+    proof: Optimum | Infeasible | UnboundedProgram | Enclosure | None = field(
+        default=None, repr=False
+    )
     doubt: str = ""
 
     @property
@@ -204,7 +206,7 @@ def proven_optimum(
     clock = Clock(seconds)
     bounds = enclosure(program, seconds=seconds / 2)
     feasible = True
-    proof: Optimum | Infeasible | Unbounded | Enclosure = bounds
+    proof: Optimum | Infeasible | UnboundedProgram | Enclosure = bounds
     low, high, x, reason = (
         bounds.lower,
         bounds.upper,
@@ -220,11 +222,11 @@ def proven_optimum(
             if clock.left
             else f"no proof within the {seconds:.3g} s that it may take: {outcome.reason}"
         )
-        proof = outcome if isinstance(outcome, Optimum | Infeasible | Unbounded) else bounds
+        proof = outcome if isinstance(outcome, Optimum | Infeasible | UnboundedProgram) else bounds
         if isinstance(outcome, Optimum):
             low, high, x, y, z = outcome.value, outcome.value, outcome.x, outcome.y, outcome.z
-        elif isinstance(outcome, Infeasible | Unbounded):
-            feasible = isinstance(outcome, Unbounded)
+        elif isinstance(outcome, Infeasible | UnboundedProgram):
+            feasible = isinstance(outcome, UnboundedProgram)
             low = high = -inf if feasible else inf
     ends = [scaled(value, -end if program.maximised else end) for end in (low, high)]
     lower, upper = min(end.lower for end in ends), max(end.upper for end in ends)

@@ -53,7 +53,7 @@ from equimargin.solvers.exact.program import (
     Inconclusive,
     Infeasible,
     Optimum,
-    Unbounded,
+    UnboundedProgram,
     program_optimum,
 )
 from equimargin.testing import HARD, get_task, sample_problem
@@ -609,7 +609,7 @@ def programs() -> dict[str, dict[str, Any]]:
     return exact | {"cone": program_certificate(CONE, enclosure(CONE))}
 
 
-def proved_outcome(program: Program) -> Optimum | Infeasible | Unbounded:
+def proved_outcome(program: Program) -> Optimum | Infeasible | UnboundedProgram:
     """Return the exact outcome of a program; raise LookupError if it is undecided."""
     found = program_optimum(program)
     if isinstance(found, Inconclusive):

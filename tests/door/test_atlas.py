@@ -24,9 +24,9 @@ from equimargin.proofs import theorems
 from equimargin.proofs.equivalence.duals import DUAL_OF, stated_form
 from equimargin.solvers import SOLVERS
 from oracles.own_entries import own_families
-from places import HANG, ROOT, module_of
+from places import HANG, ROOT, find_module
 
-CHECKER = module_of(ROOT / "docs" / "_extensions" / "check_links.py")
+CHECKER = find_module(ROOT / "docs" / "_extensions" / "check_links.py")
 """Link checker of the documentation."""
 
 

@@ -146,7 +146,7 @@ OF_KERNELS: dict[str, tuple[Callable[..., float], str, dict[str, float]]] = {
 def definition(family: str, data: dict[str, Any]) -> float:
     """Return the optimum of a family's definition at data."""
     problem = FAMILIES[family](data)
-    declared = problem.definition.problem_of(problem.data)
+    declared = problem.definition.make_problem(problem.data)
     declared.solve(solver=cp.CLARABEL, tol_gap_abs=1e-8, tol_gap_rel=1e-8, tol_feas=1e-8)
     return float(declared.value)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from places import HANG, ROOT, module_of
+from places import HANG, ROOT, find_module
 
 EXTENSIONS = ROOT / "docs" / "_extensions"
 PLACES = {
@@ -136,7 +136,7 @@ def names_of(source: str) -> list[str]:
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
-    checker = module_of(EXTENSIONS / "check_links.py")
+    checker = find_module(EXTENSIONS / "check_links.py")
     assert checker.main(tmp_path) == 1
     (tmp_path / "a.html").write_text(
         '<a href="b.html#there">x</a><a href="https://example.org">y</a><p id="here">',

@@ -81,10 +81,10 @@ def test_what_is_wrong_is_said(own: str) -> None:
         ),
     ]
     for changed, words in wrong:
-        REGISTRY.enter(own, changed, REGISTRY.module_of(own))
+        REGISTRY.enter(own, changed, REGISTRY.find_module(own))
         with pytest.raises(AssertionError, match=words):
             check_formulation(own)
-    REGISTRY.enter(own, replace(right, family="svr.l1"), REGISTRY.module_of(own))
+    REGISTRY.enter(own, replace(right, family="svr.l1"), REGISTRY.find_module(own))
     with pytest.raises((AssertionError, ValueError)):
         check_formulation(own)
 
@@ -107,7 +107,7 @@ def test_a_form_that_leaves_out_hard_rows_is_found(own: str) -> None:
             cp.sum_squares(w) / 2 + C * (d.c @ cp.pos(1 - cp.multiply(d.y, d.X @ w - b)))
         )
 
-    REGISTRY.enter(own, replace(right, stated=without_hard_rows), REGISTRY.module_of(own))
+    REGISTRY.enter(own, replace(right, stated=without_hard_rows), REGISTRY.find_module(own))
     with pytest.raises(AssertionError, match=r"a hard row .*, and a correct formulation agrees"):
         check_formulation(own)
 
@@ -116,7 +116,7 @@ def test_a_variable_without_a_value_is_named(own: str) -> None:
     REGISTRY.enter(
         own,
         replace(REGISTRY[own], from_canonical=lambda at, d: {"w": at.w}),
-        REGISTRY.module_of(own),
+        REGISTRY.find_module(own),
     )
     with pytest.raises(AssertionError, match="from_canonical gives no value to b"):
         check_formulation(own)

@@ -86,7 +86,7 @@ WEIGHTS: dict[str, list[float]] = {
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-def problem_of(
+def make_problem(
     family: str, kernel: Kernel, C: float = 0.5, weights: str = "ones", n: int = 12, levels: int = 3
 ) -> Problem:
     """Make a small problem of a family: noisy, or feasible where there is no cost.
@@ -140,7 +140,7 @@ def problem_for(id: str, kernel: Kernel, **options: Any) -> Problem:
 
     A form for two levels has two levels.
     """
-    return problem_of(
+    return make_problem(
         REGISTRY[id].family, kernel, levels=2 if id.endswith("two_levels") else 3, **options
     )
 
@@ -553,7 +553,7 @@ def test_the_multipliers_have_the_right_sign(id: str, kernel: Kernel, backend: s
 @every_kernel
 def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) -> None:
     for weights in WEIGHTS:
-        problem = problem_of(family, kernel, weights=weights)
+        problem = make_problem(family, kernel, weights=weights)
         found = judge(family, right_answers(problem), problem.scale)
         assert found.verdict is Verdict.AGREE, (weights, found.reason)
         assert {j.agreement for j in found.judgements} == {Agreement.AGREES}, weights
@@ -563,7 +563,7 @@ def test_a_familys_declarations_have_one_optimum(family: str, kernel: Kernel) ->
 @forms([id for id in IDS if REGISTRY[id].control])
 def test_a_control_has_another_optimum(id: str, kernel: Kernel) -> None:
     family = REGISTRY[id].family
-    problem = problem_of(family, kernel)
+    problem = make_problem(family, kernel)
     # The value differs where a vote for another class is better for a point.
     if id == "svm.onenorm.free":
         problem = one_norm_classification(*classes_with_outliers(), 10.0, kernel)
@@ -601,14 +601,14 @@ def test_an_unknown_id_names_the_known_ones() -> None:
     with pytest.raises(
         KeyError, match=r"unknown formulation 'svm\.sotf\.dual'; known: .*svm\.soft\.dual"
     ):
-        declare("svm.sotf.dual", problem_of("svm.soft", linear()))
+        declare("svm.sotf.dual", make_problem("svm.soft", linear()))
 
 
 def test_another_family_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"rank\.l1\.dual declares rank\.l1, this problem is svm\.soft"
     ):
-        declare("rank.l1.dual", problem_of("svm.soft", linear()))
+        declare("rank.l1.dual", make_problem("svm.soft", linear()))
 
 
 def test_too_many_rows_are_refused() -> None:

@@ -16,7 +16,7 @@ from equimargin.testing import CANONICAL, HARD, get_task, margin_problems, sampl
 
 @given(st.sampled_from(CANONICAL).flatmap(margin_problems))
 def test_a_family_at_the_data_of_its_own_problem_is_that_problem(problem: Any) -> None:
-    again = FAMILIES[problem.family].with_data_of(problem)
+    again = FAMILIES[problem.family].with_problem_data(problem)
     assert again.family == problem.family
     assert (again.C, again.kernel, again.m, again.p) == (
         problem.C,
@@ -34,9 +34,9 @@ def test_another_family_has_the_same_data_or_says_why_not(family: str, other: st
     problem = sample_problem(family)
     if get_task(family) != get_task(other) or (family in HARD and other not in HARD):
         with pytest.raises(ValueError, match=r"take|make a problem of|must|needs"):
-            FAMILIES[other].with_data_of(problem)
+            FAMILIES[other].with_problem_data(problem)
         return
-    made = FAMILIES[other].with_data_of(problem)
+    made = FAMILIES[other].with_problem_data(problem)
     assert made.family == other
     np.testing.assert_array_equal(made.X, problem.X)
     np.testing.assert_array_equal(made.rows.y, problem.rows.y)
@@ -48,11 +48,11 @@ def test_weights_that_a_family_does_not_know_are_named() -> None:
     weighted = FAMILIES["svm.soft"](
         {"X": problem.X, "y": problem.rows.y, "sample_weight": np.arange(problem.m) % 3}
     )
-    one_norm = FAMILIES["svm.onenorm"].with_data_of(weighted)
+    one_norm = FAMILIES["svm.onenorm"].with_problem_data(weighted)
     np.testing.assert_array_equal(one_norm.weights, weighted.weights)
     pairs = ranking_from_pairs(problem.X, [[0, 1]], pair_weight=[2.0])
     with pytest.raises(ValueError, match=r"^rvm takes no pairs and no pair_weight$"):
-        FAMILIES["rvm"].with_data_of(pairs)
+        FAMILIES["rvm"].with_problem_data(pairs)
 
 
 def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() -> None:
@@ -60,7 +60,7 @@ def test_a_family_of_data_alone_has_no_problem_at_the_data_of_a_canonical_one() 
         ValueError,
         match=r"^lasso has no canonical problems, and cannot take data of another problem$",
     ):
-        FAMILIES["lasso"].with_data_of(sample_problem("svr.l1"))
+        FAMILIES["lasso"].with_problem_data(sample_problem("svr.l1"))
 
 
 def test_data_of_another_family_are_refused() -> None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
-from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, Unbounded
+from equimargin.solvers.exact.program import Infeasible, Optimum, Outcome, UnboundedProgram
 
 Table = list[list[Fraction]]
 ZERO = Fraction(0)
@@ -69,7 +69,7 @@ def holds(program: Program, outcome: Outcome) -> bool:
             and min(z, default=ZERO) >= 0
             and inner(program.b, y) + inner(program.h, z) < 0
         )
-    if isinstance(outcome, Unbounded):
+    if isinstance(outcome, UnboundedProgram):
         d = outcome.ray
         flat = not any(product(P, d)) and not any(product(unfolded(program.A), d))
         within = all(v <= 0 for v in product(unfolded(program.G), d))

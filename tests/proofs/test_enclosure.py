@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.enclosure import boxed, enclosure, interval, lower, upper
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program import Infeasible, Optimum, UnboundedProgram, program_optimum
 from equimargin.testing import programs
 from oracles.program_conditions import feasible, pull, unfolded, value
 
@@ -57,7 +57,7 @@ def holds_the_optimum(program: Program, found: interval.Enclosure) -> bool:
     if isinstance(outcome, Optimum):
         return found.lower <= outcome.value <= found.upper
     return (isinstance(outcome, Infeasible) and found.upper == inf) or (
-        isinstance(outcome, Unbounded) and found.lower == -inf
+        isinstance(outcome, UnboundedProgram) and found.lower == -inf
     )
 
 

@@ -5,8 +5,15 @@ from equimargin.solvers.exact.program.optimum import (
     Infeasible,
     Optimum,
     Outcome,
-    Unbounded,
+    UnboundedProgram,
     program_optimum,
 )
 
-__all__ = ["Inconclusive", "Infeasible", "Optimum", "Outcome", "Unbounded", "program_optimum"]
+__all__ = [
+    "Inconclusive",
+    "Infeasible",
+    "Optimum",
+    "Outcome",
+    "UnboundedProgram",
+    "program_optimum",
+]

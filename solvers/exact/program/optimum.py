@@ -94,7 +94,7 @@ class Infeasible:
 
 
 @dataclass(frozen=True, eq=False)
-class Unbounded:
+class UnboundedProgram:
     """Certificate that the objective has no lower bound.
 
     x is feasible, and P d = 0, A d = 0, G d <= 0 and q'd < 0.
@@ -130,7 +130,7 @@ class Inconclusive:
     reason: str
 
 
-Outcome = Optimum | Infeasible | Unbounded | Inconclusive
+Outcome = Optimum | Infeasible | UnboundedProgram | Inconclusive
 """Possible results for a program."""
 
 
@@ -147,7 +147,7 @@ def program_optimum(program: Program, seconds: float = 60.0) -> Outcome:
 
     Returns
     -------
-    Optimum, Infeasible, Unbounded or Inconclusive
+    Optimum, Infeasible, UnboundedProgram or Inconclusive
         Result with all conditions checked in rational numbers; Inconclusive with the
         reason otherwise.
 
@@ -198,7 +198,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
         )
     if near is not None and program.is_recession_ray(near.x):
         _require(program.is_feasible(x))
-        return Unbounded(
+        return UnboundedProgram(
             x,
             near.x,
             "a feasible point, and exact pivots from the face of the solution in floats end "
@@ -209,7 +209,7 @@ def _decided(program: Program, convex: str, clock: Clock) -> Outcome:
         return Inconclusive("no face", f"{NO_FACE}, nor one of the steepest ray")
     if program.is_recession_ray(steepest.x):
         _require(program.is_feasible(x))
-        return Unbounded(
+        return UnboundedProgram(
             x, steepest.x, "a feasible point and a ray along which the objective is unbounded below"
         )
     pair = optimum_by_pivots(program, clock)

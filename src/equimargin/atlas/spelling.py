@@ -137,7 +137,7 @@ def _fraction(value: Any) -> str:
 def _bounds(form: Form) -> Iterator[str]:
     # A row of F is a bound, upper if its coefficient is positive.
     for k, name in enumerate(form.names):
-        ends = [(form.F[r, k] > 0, form.f[r] / form.F[r, k]) for r in form.bounds_of(k)]
+        ends = [(form.F[r, k] > 0, form.f[r] / form.F[r, k]) for r in form.find_bounds(k)]
         below = max((end for upper, end in ends if not upper), default=None)
         above = min((end for upper, end in ends if upper), default=None)
         if below is not None and above is None:

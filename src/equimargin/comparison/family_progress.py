@@ -139,7 +139,7 @@ class FamilyProgress:
             place not in self.evidence and not job.control for place, job in enumerate(self.jobs)
         )
 
-    def limit_of(self, job: Job) -> Allowance | None:
+    def find_limit(self, job: Job) -> Allowance | None:
         """Return the limits of a job that no verdict needs.
 
         None denotes the usual limits: for negative controls, and for an answer that the

@@ -190,7 +190,7 @@ class Schedule:
 
     def _allowance(self, which: int, job: Job, left: float) -> Allowance | str:
         """Return the shortest of all limits of a job, or the reason to skip it."""
-        share, limit = self._share(which, job), self.families[which].limit_of(job)
+        share, limit = self._share(which, job), self.families[which].find_limit(job)
         if share <= 0:
             return NOT_BEGUN
         by_name = job.solver.upper() in self.asked

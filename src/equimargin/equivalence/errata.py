@@ -173,7 +173,7 @@ def mutants(
 
 
 def detected(
-    right: StatedProgram, wrong: StatedProgram, of: Roles, sought: Collection[Kind] = KINDS
+    right: StatedProgram, wrong: StatedProgram, of: SymbolRoles, sought: Collection[Kind] = KINDS
 ) -> set[Kind]:
     """Return the kinds of evidence that distinguish two problems at one instance.
 
@@ -206,7 +206,7 @@ def detected(
 
 
 @dataclass(frozen=True)
-class Roles:
+class SymbolRoles:
     """Parts of a problem's answer.
 
     Parameters
@@ -239,7 +239,7 @@ class _Examination:
     entry: Formulation | None
     reading: Reading
     clock: Clock
-    known: list[tuple[Any, StatedProgram, Roles]] = field(default_factory=list)
+    known: list[tuple[Any, StatedProgram, SymbolRoles]] = field(default_factory=list)
 
     def take(self, instances: Sequence[Any]) -> None:
         """Keep instances of all sizes, the first of each known optimum of the right problem."""
@@ -301,7 +301,7 @@ class _Examination:
         right: StatedProgram,
         wrong: Statement,
         instance: Any,
-        of: Roles,
+        of: SymbolRoles,
         sought: Collection[Kind],
     ) -> set[Kind] | None:
         """Return the kinds of evidence at an instance; None if it decides nothing."""
@@ -318,7 +318,7 @@ class _Examination:
             return None
 
 
-def roles(entry: Formulation | None, right: StatedProgram, instance: Any) -> Roles:
+def roles(entry: Formulation | None, right: StatedProgram, instance: Any) -> SymbolRoles:
     """Return the parts of the answer of a problem at an instance.
 
     The variables of a canonical formulation are those that its map to a canonical point
@@ -335,12 +335,12 @@ def roles(entry: Formulation | None, right: StatedProgram, instance: Any) -> Rol
     """
     every = frozenset(_names(right))
     if entry is None or entry.to_canonical is None or not FAMILIES[entry.family].is_canonical:
-        return Roles(every, False)
+        return SymbolRoles(every, False)
     read = _Reads({name: np.zeros(v.shape) for name, v in _variables(right).items()})
     # A map may need values of an optimum; it has read its variables before.
     with suppress(Exception):
         entry.to_canonical(read, formulation_data(instance))
-    return Roles(frozenset(read.names) & every or every, entry.carries == "multipliers")
+    return SymbolRoles(frozenset(read.names) & every or every, entry.carries == "multipliers")
 
 
 class _Reads(DeclarationValues):
@@ -359,7 +359,7 @@ def _variables(right: StatedProgram) -> dict[str, Any]:
     return {variable.name(): variable for variable in right.problem.variables()}
 
 
-def _accepts_variables(one: StatedProgram, other: StatedProgram, of: Roles) -> bool:
+def _accepts_variables(one: StatedProgram, other: StatedProgram, of: SymbolRoles) -> bool:
     """Return True if this problem has an optimum at the variables of another one's."""
     first, second = _optima(one, other)
     if (
@@ -377,7 +377,7 @@ def _accepts_variables(one: StatedProgram, other: StatedProgram, of: Roles) -> b
     return is_optimal_at(one.program, first, given, one.clock.left)
 
 
-def _accepts_multipliers(one: StatedProgram, other: StatedProgram, of: Roles) -> bool:
+def _accepts_multipliers(one: StatedProgram, other: StatedProgram, of: SymbolRoles) -> bool:
     """Return True if the multipliers of another problem's constraints are optimal in this one.
 
     A constraint that is missing has the multiplier 0. If an inequality has become an

@@ -252,7 +252,7 @@ def _has_data_of(other: str, family: str) -> bool:
         return False
     if FAMILIES[other].is_canonical:
         try:
-            FAMILIES[other].with_data_of(sample_problem(family))
+            FAMILIES[other].with_problem_data(sample_problem(family))
         except ValueError:
             return False
         return True

@@ -340,7 +340,7 @@ def _complaint_of_point(
 def _complaint_of_printed(entry: Formulation, problem: ProgramProblem) -> str:
     """Return a message if `printed` differs from the objective at random variables."""
     assert entry.printed is not None
-    stated, rng = entry.problem_of(problem.data), np.random.default_rng(0)
+    stated, rng = entry.make_problem(problem.data), np.random.default_rng(0)
     for variable in stated.variables():
         variable.save_value(np.abs(rng.normal(size=variable.shape)))
     values = {variable.name(): np.asarray(variable.value) for variable in stated.variables()}

@@ -26,7 +26,7 @@ from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
-from equimargin.selection.grids import Folds, GridJob, Task, check_options, jobs_of
+from equimargin.selection.grids import Folds, GridJob, Task, check_options, make_jobs
 from equimargin.selection.rank_metrics import RankMetric
 from equimargin.solvers import solve
 
@@ -187,7 +187,7 @@ def cost_grid(
         "loss": options.get("loss", "squared_hinge"),
         "epsilon": options.get("epsilon", 0.1),
     }
-    jobs, judge = jobs_of(
+    jobs, judge = make_jobs(
         "cost_grid",
         X,
         y,

@@ -228,7 +228,7 @@ def grid(
     """
     check_options("grid", options, GridOptions)
     settings = {"epsilon": epsilon, "family": options.get("family")}
-    jobs, judge = jobs_of(
+    jobs, judge = make_jobs(
         "grid", X, y, kernels, task, qid, metric, folds, options.get("random_state", 0), **settings
     )
     rows, runs = [], _followed(list(chain.from_iterable(jobs)), options)
@@ -299,7 +299,7 @@ def votes_by_folds(
     return GridRow(kernel, curve.best, curve, paths)
 
 
-def jobs_of(
+def make_jobs(
     function: str,
     X: Any,
     y: ArrayLike,

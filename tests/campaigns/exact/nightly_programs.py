@@ -35,7 +35,7 @@ from equimargin.solvers.exact.program import (
     Infeasible,
     Optimum,
     Outcome,
-    Unbounded,
+    UnboundedProgram,
     program_optimum,
 )
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
@@ -100,7 +100,7 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
             abs(float(outcome.value)), 1e-4
         )
     else:
-        above, below = isinstance(outcome, Infeasible), isinstance(outcome, Unbounded)
+        above, below = isinstance(outcome, Infeasible), isinstance(outcome, UnboundedProgram)
         inside = (proven.upper == inf or not above) and (proven.lower == -inf or not below)
     found.said += [] if inside else [f"{word(outcome)} is not in the interval"]
     return found
@@ -154,7 +154,7 @@ def against_floats(program: Program, outcome: Outcome) -> Iterator[str]:
     if (
         value is None
         or isinstance(outcome, Inconclusive)
-        or (isinstance(outcome, Unbounded) and not linear)
+        or (isinstance(outcome, UnboundedProgram) and not linear)
     ):
         return
     if not isinstance(outcome, Optimum):

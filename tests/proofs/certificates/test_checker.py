@@ -30,7 +30,7 @@ from equimargin.solvers.exact.program import (
     Inconclusive,
     Infeasible,
     Optimum,
-    Unbounded,
+    UnboundedProgram,
     program_optimum,
 )
 from equimargin.testing import sample_problem
@@ -98,7 +98,7 @@ def empty() -> Any:
     return program_certificate(program, decided(program))
 
 
-def decided(program: Program) -> Optimum | Infeasible | Unbounded:
+def decided(program: Program) -> Optimum | Infeasible | UnboundedProgram:
     """Return the exact outcome of a program that has one."""
     outcome = program_optimum(program)
     assert not isinstance(outcome, Inconclusive)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from campaigns import certificate_mutations as mutant
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import checker, enclosure, program_certificate, write_certificate
-from equimargin.solvers.exact.program import Infeasible, Optimum, Unbounded, program_optimum
+from equimargin.solvers.exact.program import Infeasible, Optimum, UnboundedProgram, program_optimum
 from equimargin.testing import programs
 
 CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 0], cones=[3])
@@ -29,7 +29,7 @@ CONE = program_from_arrays(None, [3, 4], G=[[0, 0], [-1, 0], [0, -1]], h=[1, 0, 
 @settings(max_examples=80)
 def test_an_exact_outcome_is_accepted_as_one_number(program: Program) -> None:
     outcome = program_optimum(program)
-    assert isinstance(outcome, Optimum | Infeasible | Unbounded)
+    assert isinstance(outcome, Optimum | Infeasible | UnboundedProgram)
     data = json.dumps(program_certificate(program, outcome)).encode()
     assert checker.check(data) == ("program", *mutant.program_truth(json.loads(data)["problem"]))
 
@@ -41,7 +41,7 @@ def test_no_changed_certificate_is_accepted_with_a_false_interval(
 ) -> None:
     """A changed problem that is accepted is solved anew, from the certificate's own numbers."""
     outcome = program_optimum(program)
-    assert isinstance(outcome, Optimum | Infeasible | Unbounded)
+    assert isinstance(outcome, Optimum | Infeasible | UnboundedProgram)
     for kind, changed in mutant.mutations(
         program_certificate(program, outcome), np.random.default_rng(seed), 20
     ):
@@ -55,7 +55,7 @@ def test_no_changed_certificate_is_accepted_with_a_false_interval(
 @settings(max_examples=20)
 def test_hostile_documents_are_refused(program: Program) -> None:
     outcome = program_optimum(program)
-    assert isinstance(outcome, Optimum | Infeasible | Unbounded)
+    assert isinstance(outcome, Optimum | Infeasible | UnboundedProgram)
     text = json.dumps(program_certificate(program, outcome), separators=(",", ":"))
     changed = [
         (kind, data) for kind, data in mutant.hostile(json.loads(text)) if data != text.encode()

@@ -78,7 +78,7 @@ def grid(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(-40, 41, (4, 3)) / 8, rng.permutation([2.0, 1.0, 0.0, 0.0])
 
 
-def problem_of(
+def make_problem(
     family: str,
     kernel: Kernel,
     C: float = 0.5,
@@ -159,8 +159,8 @@ def test_the_derived_dual_is_the_declared_one(primal: str, dual: str) -> None:
         [polynomial(2, 0.5, 1.0), rbf(0.5), precomputed()] if takes_no_differences(family) else []
     )
     for kernel in (linear(), *others):
-        assert reason_of(primal, dual, problem_of(family, kernel)) is not None
-    assert reason_of(primal, dual, problem_of(family, linear(), C=4.0)) is not None
+        assert reason_of(primal, dual, make_problem(family, kernel)) is not None
+    assert reason_of(primal, dual, make_problem(family, linear(), C=4.0)) is not None
 
 
 @pytest.mark.parametrize(("primal", "dual"), DUAL_OF.items())
@@ -172,7 +172,9 @@ def test_so_it_is_on_other_data(primal: str, dual: str) -> None:
     for seed in (1, 2):
         assert (
             reason_of(
-                primal, dual, problem_of(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed))
+                primal,
+                dual,
+                make_problem(REGISTRY[primal].family, linear(), C=2.0, data=grid(seed)),
             )
             is not None
         )
@@ -189,7 +191,7 @@ def test_a_point_of_one_number_is_a_row_like_any_other(primal: str) -> None:
     points = np.array([[2.0, 0.0], [0.0, -1.25], [0.0, 0.0], [-2.0, -0.25], [1.0, 0.0]])
     family = REGISTRY[primal].family
     assert (
-        reason_of(primal, DUAL_OF[primal], problem_of(family, linear(), data=(points, SCORES)))
+        reason_of(primal, DUAL_OF[primal], make_problem(family, linear(), data=(points, SCORES)))
         is not None
     )
 
@@ -206,7 +208,9 @@ def test_a_row_of_one_number_is_a_bound(primal: str) -> None:
         [[-2.0, 2.0], [0.0, 0.0], [1.0, -1.0], [2.0, -2.0]],
     ):
         for scores in ([2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0]):
-            problem = problem_of(family, linear(), C=2.0, data=(np.array(points), np.array(scores)))
+            problem = make_problem(
+                family, linear(), C=2.0, data=(np.array(points), np.array(scores))
+            )
             assert reason_of(primal, DUAL_OF[primal], problem) is not None
 
 
@@ -219,7 +223,7 @@ def test_a_misprint_is_no_dual(control: str) -> None:
         if REGISTRY[control].carries == "multipliers"
         else (control, counterpart)
     )
-    problem = problem_of(REGISTRY[control].family, kernel)
+    problem = make_problem(REGISTRY[control].family, kernel)
     assert reason_of(primal, dual, problem) is None
     found = compare_at(problem, primal, dual, "exact", Clock(SECONDS), explain=False)
     assert found.apart == (control not in ONE_OPTIMUM_HERE)
@@ -245,7 +249,7 @@ def test_a_dual_with_weights_has_a_box_for_every_row() -> None:
 
 
 def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
-    problem = problem_of("svm.soft", linear())
+    problem = make_problem("svm.soft", linear())
     assert isinstance(problem, MarginProblem)
     dual = derived("svm.soft.primal", problem)
     # The points are dyadic: products are exact.
@@ -262,7 +266,7 @@ def test_the_derived_dual_of_the_tutorial_is_its_equation() -> None:
 )
 def test_one_number_changed_anywhere_is_seen(family: str) -> None:
     """A bound at 0 is unchanged by a positive factor; every other number is compared."""
-    problem, ids = problem_of(family, linear()), (f"{family}.primal", f"{family}.dual")
+    problem, ids = make_problem(family, linear()), (f"{family}.primal", f"{family}.dual")
     reason = present(reason_of(*ids, problem))
     one, other = (
         after(stated_form(ids[0], problem), reason.first),
@@ -295,7 +299,7 @@ def test_an_equation_is_put_into_a_quadratic() -> None:
 
 
 def test_equations_are_compared_by_their_solutions() -> None:
-    problem = problem_of("svm.soft", linear())
+    problem = make_problem("svm.soft", linear())
     one, other = derived("svm.soft.primal", problem), declared("svm.soft.dual", problem)
     assert are_one(one, replace(other, E=other.E * -3, e=other.e * -3))
     twice = replace(other, E=np.vstack([other.E, other.E]), e=np.append(other.e, other.e))
@@ -308,7 +312,7 @@ def test_at_the_margin_one_the_optimum_is_that_of_the_family(family: str) -> Non
         np.array([[2.0, 1.0], [0.5, 2.0], [-1.0, -1.0], [-2.0, 0.0]]),
         np.array([2.0, 1.0, 0.0, 0.0]),
     )
-    problem = problem_of(family, linear(), data=(points, scores))
+    problem = make_problem(family, linear(), data=(points, scores))
     value = optimal_value(stated_form(f"{family}.margin", problem))
     assert value == optimal_value(stated_form(f"{family}.primal", problem))
     margin = stated(f"{family}.margin", problem, "exact", Clock(SECONDS)).problem.solve()

@@ -16,7 +16,7 @@ from equimargin.proofs.enclosure import enclosure
 from equimargin.solvers.exact.program import (
     Infeasible,
     Optimum,
-    Unbounded,
+    UnboundedProgram,
     optimum,
     parametric,
     program_optimum,
@@ -51,7 +51,7 @@ def test_from_any_face_pivots_end_in_the_optimum_or_in_a_ray(program: Program, s
         assert program.is_optimal(found.x, found.y, found.z)
         assert program.objective(found.x) == expected.value
     if isinstance(found, UnboundedDirection):
-        assert isinstance(expected, Infeasible | Unbounded)
+        assert isinstance(expected, Infeasible | UnboundedProgram)
         assert program.is_farkas_ray(found.y, found.z) or program.is_recession_ray(found.x)
 
 
@@ -100,7 +100,7 @@ def test_an_infeasible_and_an_unbounded_program_end_in_rays(
         [[1.0, 0.0], [0.0, 0.0]], [0.0, -1.0], G=[[0.0, -1.0], [1.0, 0.0]], h=[0.0, 1.0]
     )
     outcome = program_optimum(unbounded)
-    assert isinstance(outcome, Unbounded)
+    assert isinstance(outcome, UnboundedProgram)
     assert "exact pivots" in outcome.reason
     assert holds(unbounded, outcome)
 

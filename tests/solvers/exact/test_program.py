@@ -26,7 +26,7 @@ from equimargin.solvers.exact.program import (
     Inconclusive,
     Infeasible,
     Optimum,
-    Unbounded,
+    UnboundedProgram,
     criss_cross,
     optimum,
     program_optimum,
@@ -74,7 +74,7 @@ def test_a_linear_program_ends_as_highs_says(program: Program) -> None:
         assert isinstance(outcome, Optimum)
         assert float(outcome.value) == pytest.approx(found.fun, abs=1e-6)
     else:
-        assert isinstance(outcome, Infeasible | Unbounded)
+        assert isinstance(outcome, Infeasible | UnboundedProgram)
         assert found.status == 4 or isinstance(outcome, Infeasible) == (found.status == 2)
 
 
@@ -265,7 +265,7 @@ def test_the_reading_decides_where_rounding_does(m: int) -> None:
         for reading in ("exact", "fractions")
     ]
     short = m * Fraction(1 / m) < 1
-    assert isinstance(outcomes[0], Unbounded if short else Optimum)
+    assert isinstance(outcomes[0], UnboundedProgram if short else Optimum)
     assert isinstance(outcomes[1], Optimum)
     assert outcomes[1].value == 0
 

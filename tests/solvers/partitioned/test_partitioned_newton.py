@@ -195,7 +195,7 @@ def ordinary(ranks: bool, n: int = 2000, d: int = 6) -> Points:
     )
 
 
-def problem_of(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProblem:
+def make_problem(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProblem:
     """Return the problem in partitions of neighbouring rows."""
     queries = np.array_split(np.arange(len(p.y) // 50), parts)
     X, y, qid = p.cut([np.flatnonzero(np.isin(p.qid, chosen)) for chosen in queries])
@@ -206,7 +206,7 @@ def problem_of(p: Points, parts: int, loss: Any, ranks: bool) -> PartitionedProb
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_one_two_and_seven_partitions_have_the_same_bits(loss: str, ranks: bool) -> None:
     p = ordinary(ranks)
-    found = [solve(problem_of(p, parts, loss, ranks)) for parts in (1, 2, 7)]
+    found = [solve(make_problem(p, parts, loss, ranks)) for parts in (1, 2, 7)]
     assert found[0].ok, found[0].reason
     assert len({bits(each) for each in found}) == 1
     here = (
@@ -225,14 +225,14 @@ def test_one_two_and_seven_partitions_have_the_same_bits(loss: str, ranks: bool)
 @pytest.mark.parametrize("ranks", [False, True], ids=["classification", "ranking"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_partitions_that_forget_what_they_keep_give_the_same_bits(loss: str, ranks: bool) -> None:
-    problem = problem_of(ordinary(ranks), 3, loss, ranks)
+    problem = make_problem(ordinary(ranks), 3, loss, ranks)
     assert isinstance(problem.sums, LocalExecutor)
     forgetful = replace(problem, sums=Forgetful(problem.sums.partitions))
     assert bits(solve(forgetful)) == bits(solve(problem))
 
 
 def test_partitions_that_are_gone_leave_the_best_point() -> None:
-    problem = problem_of(ordinary(ranks=False), 2, "hinge", ranks=False)
+    problem = make_problem(ordinary(ranks=False), 2, "hinge", ranks=False)
     whole = solve(problem)
     found = solve(replace(problem, sums=LostAfter(problem.sums, 20)))
     assert (found.status, found.reason) == (
@@ -246,7 +246,7 @@ def test_partitions_that_are_gone_leave_the_best_point() -> None:
 
 
 def test_a_run_ends_at_its_limits() -> None:
-    problem = problem_of(ordinary(ranks=False), 2, "hinge", ranks=False)
+    problem = make_problem(ordinary(ranks=False), 2, "hinge", ranks=False)
     few = solve(problem, max_iter=2)
     assert (few.status, few.iterations) == (Status.ITERATION_LIMIT, 2)
     assert "the limit of 2 iterations" in few.reason
