@@ -112,7 +112,7 @@ def test_a_quadratic_form_needs_no_factor(entered: Callable[..., Declaration]) -
         1 / np.linalg.inv(K).sum(), rel=1e-7
     )
     with pytest.raises(
-        ValueError, match=r"rvm is a linear program: it has neither features X, nor weights c"
+        ValueError, match=r"rvm is a linear program: it has neither features X, nor a norm of w"
     ):
         _ = Symbols(made.declared).X
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json as js
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import typer
 
 from equimargin import __version__
@@ -101,6 +101,9 @@ def score_grid(
     CostGrid
         Score of every kernel and cost.
     """
+    # Imported here, as in the functions below: the command line starts without numpy.
+    import numpy as np
+
     from equimargin.formulations.kernels.registry import list_parameters
     from equimargin.selection.costs import GAMMAS, cost_grid
 
@@ -131,6 +134,7 @@ def score_grid(
 
 def _stacked(parts: list[Any]) -> Any:
     """Return the rows of all parts."""
+    import numpy as np
     from scipy import sparse
 
     from equimargin.formulations.numeric.arrays import is_sparse
@@ -142,6 +146,8 @@ def _queries(parts: tuple[Data, ...]) -> Any:
     """Return queries that no two parts share, or None of a single part without any."""
     if len(parts) == 1:
         return parts[0].qid
+    import numpy as np
+
     numbers, first = [], 0
     for part in parts:
         own = (
@@ -170,7 +176,7 @@ def grid_record(data: dict[str, Any], table: CostGrid, settings: dict[str, Any])
     from equimargin.report.records import SCHEMA_VERSION
 
     def record(row: Any) -> dict[str, Any]:
-        score = None if np.isnan(row.score) else row.score
+        score = None if math.isnan(row.score) else row.score
         return {"kernel": kernel_record(row.kernel), "C": row.C, "score": score, "gap": row.within}
 
     return js.dumps(
