@@ -226,7 +226,7 @@ def test_a_record_that_nobody_reads_keeps_no_other_from_being_written(tmp_path: 
         flowers(),
     )
     assert answer.returncode == 141
-    assert (tmp_path / "out.csv").read_text().startswith("family,formulation,")
+    assert (tmp_path / "out.csv").read_text().startswith("family,part,formulation,")
 
 
 UNREAD = """

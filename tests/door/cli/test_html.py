@@ -336,7 +336,7 @@ def test_it_is_opened_before_the_work_and_written_with_what_there_is(tmp_path: P
     assert "interrupted: the total time of 1e-09 s is over; 0 of " in marked.text
     assert root.all("main")[0].children[0].attributes["class"] == "verdict unfinished"
     assert [(row["family"], row["verdict"]) for row in read(of_caption(root, "The families"))] == [
-        ("svm.soft", "3 missing")
+        ("svm.soft", "6 missing")
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 

@@ -246,7 +246,7 @@ def test_lists_say_where_things_come_from(run: Run) -> None:
         ),
         (
             ("compare", "brought.py", "--plugin", "brought", "--family", "test.ocsvm"),
-            "ends in .json or .npz",
+            "reads no table; give it check=needing(X=matrix, ...), or load=function",
         ),
         (
             ("compare", "--plugin", "brought", "--family", "test.ocsvm", "--draw", "1", "-C", "2"),

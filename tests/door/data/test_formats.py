@@ -197,7 +197,12 @@ def test_compare_loaded_data_is_compare_of_their_arrays(tmp_path: Path) -> None:
     assert found.families[0].interval.lower > unweighted.families[0].interval.upper
     pairs = write(tmp_path, "preferred,other\n0,1\n2,3\n", "pairs.csv")
     ranked = compare(load(write(tmp_path, "a,b\n1,2\n2,1\n0,3\n4,4\n"), preferences=pairs), **FEW)
-    assert {family.id for family in ranked.families} == {"rank.l1", "rank.l2"}
+    assert {family.id for family in ranked.families} == {
+        "rank.l1",
+        "rank.l2",
+        "rank.onenorm",
+        "rvm",
+    }
 
 
 def test_compare_loaded_data_whose_task_is_in_doubt_is_refused(tmp_path: Path) -> None:
