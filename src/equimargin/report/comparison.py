@@ -88,7 +88,8 @@ class Comparison:
         A family is included once all its pairs agree.
         """
         parts: dict[str, list[tuple[AnyProblem, FamilyVerdict]]] = {}
-        for problem, family in zip(self.problems, self.families, strict=True):
+        # A comparison made of verdicts alone has no problems.
+        for problem, family in zip(self.problems, self.families, strict=False):
             if family.part:
                 parts.setdefault(family.id, []).append((problem, family))
         counts = {id: voted_right(*zip(*pairs, strict=True)) for id, pairs in parts.items()}
