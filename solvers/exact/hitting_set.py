@@ -284,11 +284,15 @@ def _branches(
 ) -> Iterator[tuple[list[frozenset[int]], int]]:
     """Yield the sets and the budget left by each element of a smallest set.
 
-    The elements before it are excluded.
+    The elements before it are excluded. An element whose sets all have the same earlier
+    element is left out: that one can replace it.
     """
     excluded: set[int] = set()
     smallest = min(left, key=len)
     for element in sorted(smallest):
+        if excluded & frozenset.intersection(*(subset for subset in left if element in subset)):
+            excluded.add(element)
+            continue
         beside = [subset for subset in left if element not in subset]
         yield [subset - excluded for subset in beside] if excluded else beside, budget - 1
         excluded.add(element)
