@@ -15,8 +15,8 @@ family's first formulation; or values of its variables, by name; or the name of 
 formulation and values of that one's variables. Missing variables are optimised.
 
 The package's solvers are registered in the same way. Importing all their modules takes
-some 20 ms. A module is therefore imported when its solver is first looked up; `import
-equimargin.solvers` imports only the modules that this package needs itself.
+some 20 ms. A module is therefore imported when its solver is first looked up; importing
+`equimargin.solvers` imports only the modules that this package needs itself.
 """
 
 from __future__ import annotations

@@ -73,9 +73,10 @@ def items(block: list[str]) -> Iterator[str]:
 def escaped(text: str) -> str:
     """Return a line with its code in double backticks, and markup characters escaped."""
     pieces = re.split(r"(`+[^`]+`+)", text)
+    # Code ends only before a space or punctuation: a letter after it needs an empty escape.
     return "".join(
-        f"``{piece.strip('`')}``"
+        f"``{piece.strip('`')}``" + "\\ " * behind[:1].isalnum()
         if piece.startswith("`")
         else re.sub(r"([*|_\\`])", r"\\\1", piece)
-        for piece in pieces
+        for piece, behind in zip(pieces, [*pieces[1:], ""], strict=True)
     )

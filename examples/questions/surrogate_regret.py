@@ -1,5 +1,5 @@
 """The price of a surrogate loss in a ranking
-=========================================
+==========================================
 
 A ranking SVM minimises slacks in place of the number of misordered pairs, whose
 minimisation is NP-hard. Both are known exactly here: the pairs that the optimum

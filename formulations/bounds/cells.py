@@ -8,12 +8,12 @@ multipliers alpha = C a,
 
 The constraints of a, 0 <= a <= w and S'a = 0, depend neither on lambda nor on gamma.
 Convex combinations of the a of the corners are therefore feasible on all of the cell.
-They are linear in lambda and in gamma, and f is that of the multipliers, C A'a. Three
-facts bound the relative gap on the whole cell by finitely many numbers.
+The cell uses the combination that is bilinear in lambda and gamma, and the function f
+with coefficients C A'a. Three facts bound the relative gap on the whole cell by finitely
+many numbers.
 
-1. For fixed a, lambda a constant times |f| and a constant times the losses: u is linear
-   in lambda and l concave, so that (u - l) / u is largest at the ends of a slice of costs
-   on which a and the function are fixed.
+1. For fixed a and f, u is linear in lambda and l is concave, so that (u - l) / u is
+   largest at the ends of a slice of costs on which they are fixed.
 2. Every entry exp(-gamma d) of K is a polynomial in gamma, interpolated at equally
    spaced nodes, up to an error that does not depend on d.
 3. In Bernstein form a polynomial is a convex combination of its coefficients. By
@@ -32,6 +32,7 @@ G. Farin, Curves and Surfaces for CAGD (2002), sections 5.1 and 6.10, for Bernst
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -184,6 +185,10 @@ class CellBound:
     along_gamma: float
 
 
+UNKNOWN = CellBound(math.inf, -math.inf, math.inf, 0.0, math.inf)
+"""Bound that proves nothing, of a cell to split along gamma."""
+
+
 @dataclass(frozen=True)
 class CostSlice:
     """Range of costs with one share of the corners at the higher cost.
@@ -207,7 +212,8 @@ class CostSlice:
 def cost_slices(low: float, high: float, eps: float) -> list[CostSlice]:
     """Return the slices of a cell, whose ratios of costs are at most exp(sqrt(eps)).
 
-    The gap of an optimum at the ends of its slice is then at most eps / 4.
+    The gap of an optimum at the ends of its slice is then at most
+    (exp(sqrt(eps) / 2) - 1)^2, about eps / 4.
 
     Parameters
     ----------
@@ -216,7 +222,7 @@ def cost_slices(low: float, high: float, eps: float) -> list[CostSlice]:
     eps : float
         Target of the relative gap.
     """
-    count = max(1, math.ceil(math.log(high / low) / math.sqrt(eps)))
+    count = max(1, math.ceil((math.log(high) - math.log(low)) / math.sqrt(eps)))
     ends = np.geomspace(low, high, count + 1)
     ends[0], ends[-1] = low, high
     middles = np.sqrt(ends[:-1]) * np.sqrt(ends[1:])
@@ -233,7 +239,10 @@ def cost_slices(low: float, high: float, eps: float) -> list[CostSlice]:
 # An overflow gives an infinite bound, which proves nothing.
 @np.errstate(all="ignore")
 def cell_bound(
-    strip: GammaStrip, slices: list[CostSlice], corners: tuple[CellCorner, ...]
+    strip: GammaStrip,
+    slices: list[CostSlice],
+    corners: tuple[CellCorner, ...],
+    is_over: Callable[[], bool] = lambda: False,
 ) -> CellBound:
     """Bound the relative gap and the optimum on a cell.
 
@@ -245,6 +254,8 @@ def cell_bound(
         Slices of the range of costs.
     corners : tuple of CellCorner
         Those at (low, low), (high, low), (low, high) and (high, high) of (cost, gamma).
+    is_over : callable
+        Returns True if the time is up, asked before every slice; `UNKNOWN` is then returned.
     """
     unit = strip.nodes[0]
     floor = max(1e-300, SIZE_FLOOR * unit.scale)
@@ -255,6 +266,8 @@ def cell_bound(
     }
     gaps, lower, upper = [], math.inf, -math.inf
     for part in slices:
+        if is_over():
+            return UNKNOWN
         q, ridge = _squares(pairs, part.share)
         ends = np.array([[part.low], [part.high]])
         norm2 = multiply_rounded(multiply_rounded(q, part.cost, 1), part.cost, 1)

@@ -10,8 +10,10 @@ all of it (`formulations/bounds/cells.py`). The map is made in three steps.
    the larger gap, and solve the problems at its two new corners, from the mean of their
    neighbours.
 
-Gaps decrease with the fourth power of the size of cells between the kinks of the
-multipliers, so that few problems are solved. Cells that touch share their corners.
+Between the kinks of the multipliers the gap decreases with the fourth power of a cell's
+size along gamma. Along lambda multipliers and function are constant on a slice: the gap
+of a cell of one slice decreases with the second power of its size, and that of a wider
+cell has a floor of up to about eps / 4. Cells that touch share their corners.
 
 References
 ----------
@@ -33,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.bounds.cells import (
+    UNKNOWN,
     CellBound,
     CellCorner,
     GammaStrip,
@@ -45,9 +48,11 @@ from equimargin.formulations.kernels.kernel import RBF
 from equimargin.formulations.numeric.arguments import (
     check_count,
     check_number,
+    format_value,
     optional_limit,
 )
 from equimargin.formulations.numeric.jit import run_seconds
+from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.registry import solve
@@ -108,7 +113,7 @@ class MapCell:
         return 1 / _middle(self.costs), _middle(self.gammas)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CertifiedMap:
     """Cells that cover a rectangle of (lambda, gamma), each with a proven gap.
 
@@ -142,6 +147,13 @@ class CertifiedMap:
     def __len__(self) -> int:
         return len(self.cells)
 
+    def __repr__(self) -> str:
+        return (
+            f"CertifiedMap(lambdas {self.lambdas[0]:g} to {self.lambdas[1]:g}, "
+            f"gammas {self.gammas[0]:g} to {self.gammas[1]:g}, {len(self)} cells, "
+            f"gap {self.gap:.3g})"
+        )
+
     @cached_property
     def gap(self) -> float:
         """Largest proven gap of a cell."""
@@ -158,7 +170,7 @@ class CertifiedMap:
         Parameters
         ----------
         lam : float
-            Lambda in the range of the map.
+            Lambda in the range of the map, up to the rounding of 1 / lambda.
         gamma : float
             Gamma in the range of the map.
 
@@ -167,13 +179,18 @@ class CertifiedMap:
         ValueError
             If the map does not contain them.
         """
-        lam, gamma = _inside(lam, "lambda", self.lambdas), _inside(gamma, "gamma", self.gammas)
-        C = 1 / lam
+        C, gamma = self._cost(lam), _inside(gamma, "gamma", self.gammas)
         return next(
             cell
             for cell in self.cells
             if cell.costs[0] <= C <= cell.costs[1] and cell.gammas[0] <= gamma <= cell.gammas[1]
         )
+
+    def _cost(self, lam: float) -> float:
+        """Return C = 1 / lambda in the range of the map; ValueError if it is outside."""
+        # 1 / (1 / lambda), an end of a cell, may be a float beside lambda.
+        lam = _inside(lam, "lambda", self.lambdas, 4 * UNIT)
+        return min(max(1 / lam, 1 / self.lambdas[1]), 1 / self.lambdas[0])
 
     def at(self, lam: float, gamma: float) -> Solution:
         """Return the point of the map at C = 1 / lambda and gamma, without solving.
@@ -197,7 +214,7 @@ class CertifiedMap:
             If the map does not contain them.
         """
         cell = self.cell(lam, gamma)
-        problem = replace(self.problem.with_cost(1 / lam), kernel=RBF(gamma))
+        problem = replace(self.problem.with_cost(self._cost(lam)), kernel=RBF(gamma))
         slices = cost_slices(*cell.costs, self.eps)
         part = next(part for part in slices if part.low <= problem.C <= part.high)
         height = (gamma - cell.gammas[0]) / (cell.gammas[1] - cell.gammas[0])
@@ -244,7 +261,7 @@ def certified_map(
     problem : MarginProblem
         Problem with an RBF kernel and finite weights; its C and gamma are ignored.
     lambdas : sequence of two floats
-        Lowest and highest lambda = 1 / C, positive.
+        Lowest and highest lambda = 1 / C, positive, with a finite C.
     gammas : sequence of two floats
         Lowest and highest gamma, positive.
     eps : float
@@ -257,8 +274,8 @@ def certified_map(
     Returns
     -------
     CertifiedMap
-        Map of the whole rectangle. At a limit some of its cells have larger gaps, and it is
-        not `complete`.
+        Map of the whole rectangle. At a limit some of its cells have larger gaps, or the gap
+        inf, which proves nothing, and it is not `complete`.
 
     Raises
     ------
@@ -267,10 +284,14 @@ def certified_map(
         of its range.
     """
     lams, gams = _range(lambdas, "lambdas"), _range(gammas, "gammas")
+    if 1 / lams[0] == np.inf:
+        raise ValueError(f"lambdas[0] must have a finite cost 1 / lambda, not {lams[0]:g}")
     eps = check_number(eps, "eps", "a number from 1e-6 to 0.5", lambda v: 1e-6 <= v <= 0.5)
     refusal = _refusal(problem)
     if refusal:
-        raise ValueError(f"certified_map does not take this {problem.family} problem: {refusal}")
+        family = getattr(problem, "family", None)
+        what = format_value(problem) if family is None else f"this {family} problem"
+        raise ValueError(f"certified_map does not take {what}: {refusal}")
     if check_count(max_solves, "max_solves") < 4:
         raise ValueError(f"max_solves must be at least 4, the corners, not {max_solves}")
     maker = _MapMaker(problem, eps, max_solves, optional_limit(time_limit, "time_limit"))
@@ -292,6 +313,7 @@ class _MapMaker:
         self.solved: dict[Range, CellCorner] = {}
         self.strip: GammaStrip | None = None
         self.rough: set[CellCorner] = set()
+        self.is_late = False
         self.stopped = "every cell is proven"
 
     @property
@@ -316,7 +338,12 @@ class _MapMaker:
             if cell.gap <= self.eps or self._is_over() or not self._can_halve(cell):
                 done.append(cell)
             else:
-                for half in self._halves(cell):
+                halves = self._halves(cell)
+                # Halves whose bounds the time limit ended prove less than the cell.
+                if self.is_late:
+                    done.append(cell)
+                    continue
+                for half in halves:
                     heappush(queue, (-half.gap, next(numbers), half))
         return done
 
@@ -324,11 +351,15 @@ class _MapMaker:
         """Return True if a limit is reached, and note which."""
         if len(self.solved) + 2 > self.max_solves:
             self.stopped = "the limit of solves ended the map early"
-        elif self.time_limit is not None and self.seconds > self.time_limit:
+            return True
+        return self._time_is_up()
+
+    def _time_is_up(self) -> bool:
+        """Return True if the time limit is reached, and note it."""
+        self.is_late = self.time_limit is not None and self.seconds > self.time_limit
+        if self.is_late:
             self.stopped = "the time limit ended the map early"
-        else:
-            return False
-        return True
+        return self.is_late
 
     def _corner(
         self, C: float, gamma: float, one: CellCorner | None, other: CellCorner | None
@@ -380,12 +411,12 @@ class _MapMaker:
     def _cell(self, costs: Range, gammas: Range, corners: Any) -> MapCell:
         """Return a cell with its bound."""
         if gammas[1] > WIDEST_STRIP * gammas[0]:
-            unknown = CellBound(np.inf, -np.inf, np.inf, 0.0, np.inf)
-            return MapCell(costs, gammas, corners, unknown)
+            return MapCell(costs, gammas, corners, UNKNOWN)
         # Both halves of a range of costs share the kernels of their range of gamma.
         if self.strip is None or (self.strip.low, self.strip.high) != gammas:
             self.strip = GammaStrip(self.problem, *gammas)
-        bound = cell_bound(self.strip, cost_slices(*costs, self.eps), corners)
+        slices = cost_slices(*costs, self.eps)
+        bound = cell_bound(self.strip, slices, corners, self._time_is_up)
         return MapCell(costs, gammas, corners, bound)
 
 
@@ -401,8 +432,13 @@ def _middle(ends: Range) -> float:
 
 def _range(ends: Sequence[float], name: str) -> Range:
     """Return a range of positive numbers; ValueError if it is none."""
-    if len(ends) != 2:
-        raise ValueError(f"{name} must be two numbers, lowest and highest, not {len(ends)}")
+    try:
+        count = len(ends)
+    except TypeError:
+        count = -1
+    if count != 2:
+        shown = format_value(ends) if count < 0 else count
+        raise ValueError(f"{name} must be two numbers, lowest and highest, not {shown}")
     low, high = (
         check_number(end, f"{name}[{k}]", "positive and finite", lambda v: 0 < v < np.inf)
         for k, end in enumerate(ends)
@@ -412,11 +448,10 @@ def _range(ends: Sequence[float], name: str) -> Range:
     return low, high
 
 
-def _inside(value: float, name: str, ends: Range) -> float:
-    """Return a number of a range; ValueError if it is outside."""
-    return check_number(
-        value, name, f"from {ends[0]:g} to {ends[1]:g}", lambda v: ends[0] <= v <= ends[1]
-    )
+def _inside(value: float, name: str, ends: Range, slack: float = 0.0) -> float:
+    """Return a number of a range; ValueError if it is outside by more than a relative slack."""
+    low, high = ends[0] * (1 - slack), ends[1] * (1 + slack)
+    return check_number(value, name, f"from {ends[0]:g} to {ends[1]:g}", lambda v: low <= v <= high)
 
 
 def _refusal(problem: MarginProblem) -> str:

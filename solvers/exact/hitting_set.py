@@ -15,7 +15,7 @@ programming. 2006.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -29,8 +29,6 @@ from equimargin.solvers.interrupt import interruptible
 
 Sets = Sequence[frozenset[int]]
 T = TypeVar("T")
-LOOK_EVERY = 1000
-"""Number of search steps between two checks of the clock."""
 
 
 class Obstruction(NamedTuple):
@@ -125,6 +123,8 @@ def fewest(
                 break
         if not is_met_by_fewer(list(found), len(best.elements), clock):
             return Fewest(best, len(best.elements), tuple(found.values()), "")
+        # HiGHS returns a set that is not a smallest one mostly when its time ends.
+        clock.ask("a smallest set that hits all sets")
         reason = "the smallest set that HiGHS found is not the smallest one"
     except OutOfTime as late:
         reason = str(late)
@@ -241,7 +241,8 @@ def packing(sets: Sets) -> int:
 def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
     """Return True if a hitting set of fewer than `size` elements exists.
 
-    The search branches on the elements of a set, in integers.
+    The search takes the elements of all singletons and branches on those of a smallest
+    other set, in integers.
 
     Parameters
     ----------
@@ -257,26 +258,44 @@ def is_met_by_fewer(sets: Sets, size: int, clock: Clock) -> bool:
     OutOfTime
         If the search took too long; nothing is proven then.
     """
-    steps = 0
-
-    def met(left: list[frozenset[int]], budget: int) -> bool:
-        nonlocal steps
-        steps += 1
-        if steps % LOOK_EVERY == 0:
-            clock.ask("the proof that no smaller set hits all rays")
+    # The branches of every set on the way down; recursion would be as deep as a hitting set.
+    open_branches: list[Iterator[tuple[list[frozenset[int]], int]]] = [
+        iter([(list(sets), size - 1)])
+    ]
+    while open_branches:
+        clock.ask("the proof that no smaller set hits all sets")
+        branch = next(open_branches[-1], None)
+        if branch is None:
+            open_branches.pop()
+            continue
+        left, budget = branch
+        forced = frozenset().union(*(subset for subset in left if len(subset) == 1))
+        left, budget = [subset for subset in left if not subset & forced], budget - len(forced)
+        if budget < 0 or not all(left) or disjoint(left) > budget:
+            continue
         if not left:
             return True
-        if budget == 0 or not all(left) or disjoint(left) > budget:
-            return False
-        branched = min(left, key=len)
-        excluded: set[int] = set()
-        for element in sorted(branched):
-            if met([subset - excluded for subset in left if element not in subset], budget - 1):
-                return True
-            excluded.add(element)
-        return False
+        open_branches.append(_branches(left, budget))
+    return False
 
-    return met(list(sets), size - 1) if size > 0 else False
+
+def _branches(
+    left: list[frozenset[int]], budget: int
+) -> Iterator[tuple[list[frozenset[int]], int]]:
+    """Yield the sets and the budget left by each element of a smallest set.
+
+    The elements before it are excluded. An element whose sets all have the same earlier
+    element is left out: that one can replace it.
+    """
+    excluded: set[int] = set()
+    smallest = min(left, key=len)
+    for element in sorted(smallest):
+        if excluded & frozenset.intersection(*(subset for subset in left if element in subset)):
+            excluded.add(element)
+            continue
+        beside = [subset for subset in left if element not in subset]
+        yield [subset - excluded for subset in beside] if excluded else beside, budget - 1
+        excluded.add(element)
 
 
 def _incidence(sets: Sets) -> tuple[list[int], Any]:

@@ -56,6 +56,18 @@ def listed(subject: str) -> list[str]:
     return [line.split()[0] for line in python("-m", "equimargin", "list", subject).splitlines()]
 
 
+def test_code_with_a_letter_behind_it_is_valid_markup() -> None:
+    code = "import docstrings; print(docstrings.escaped('for `Problem`s, `a` and `b`:'))"
+    assert python("-c", code) == "for ``Problem``\\ s, ``a`` and ``b``:\n"
+
+
+def test_titles_of_the_examples_are_underlined_to_their_end() -> None:
+    for file in sorted((ROOT / "examples").rglob("*.py")):
+        lines = (ast.get_docstring(ast.parse(file.read_text())) or "").splitlines()
+        if len(lines) > 1 and set(lines[1]) == {"="}:
+            assert len(lines[1]) >= len(lines[0]), file
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", PLACES)
 def test_what_is_listed_has_one_place(pages: dict[str, str], subject: str) -> None:

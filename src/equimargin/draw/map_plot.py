@@ -20,6 +20,9 @@ __all__ = ["count_support_vectors", "draw_cells"]
 def count_support_vectors(solution: Solution) -> float:
     """Return the number of points with a nonzero coefficient.
 
+    A point of a map mixes the multipliers at the four corners of its cell: the number is
+    that of the union of their support vectors, and at least that of an optimum's.
+
     Parameters
     ----------
     solution : Solution

@@ -17,7 +17,15 @@ from equimargin.formulations import MarginProblem, classification, polynomial, r
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers import solve
 from equimargin.solvers.exact import hitting_set as hitting_set_module
-from equimargin.solvers.exact.hitting_set import disjoint, hitting_set, is_met_by_fewer, packing
+from equimargin.solvers.exact.hitting_set import (
+    Candidate,
+    Obstruction,
+    disjoint,
+    fewest,
+    hitting_set,
+    is_met_by_fewer,
+    packing,
+)
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from narrow import as_a
@@ -130,6 +138,40 @@ def test_smallest_sets_that_meet_all() -> None:
         ]
 
 
+@pytest.mark.parametrize("length", [1, 2])
+def test_hundreds_of_disjoint_sets_are_met_one_by_one(length: int) -> None:
+    sets = [frozenset(range(length * k, length * (k + 1))) for k in range(1200)]
+    # With a triangle in addition, disjoint sets alone do not prove the least number.
+    triangle = [frozenset({-1, -2}), frozenset({-2, -3}), frozenset({-1, -3})]
+    assert is_met_by_fewer(sets, 1201, Clock(60.0))
+    assert not is_met_by_fewer(sets, 1200, Clock(60.0))
+    assert is_met_by_fewer([*sets[:300], *triangle], 303, Clock(60.0))
+    assert not is_met_by_fewer([*sets[:300], *triangle], 302, Clock(60.0))
+    assert not is_met_by_fewer([frozenset(), *sets], 1300, Clock(60.0))
+    assert not is_met_by_fewer([], 0, Clock(60.0))
+
+
+def test_a_set_that_is_no_smallest_one_because_of_the_clock_is_said_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = [Obstruction((0, 1), (Fraction(1),) * 2), Obstruction((0, 2), (Fraction(1),) * 2)]
+    larger = Candidate((1, 2), None)
+    monkeypatch.setattr(hitting_set_module, "hitting_set", lambda *_: frozenset({1, 2}))
+
+    def reason_at(clock: Clock) -> str:
+        return fewest(larger, 3, lambda *_: larger, clock, known).reason
+
+    assert "HiGHS" in reason_at(Clock(30.0))
+    clock = Clock(30.0)
+
+    def met_at_the_end(*_: object) -> bool:
+        clock._end = 0.0
+        return True
+
+    monkeypatch.setattr(hitting_set_module, "is_met_by_fewer", met_at_the_end)
+    assert "time limit" in reason_at(clock)
+
+
 def test_a_packing_in_fractions_proves_more_than_disjoint_sets() -> None:
     circle = [frozenset({k, (k + 1) % 7}) for k in range(7)]
     assert (disjoint(circle), packing(circle), packing([])) == (3, 4, 0)
@@ -150,7 +192,7 @@ def test_with_another_kernel_it_is_that_of_its_explicit_features() -> None:
     assert (f[rows.preferred] - f[rows.other] <= 1e-9).sum() == found.least
 
 
-def test_what_cannot_be_looked_at_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_looked_at_is_a_sentence() -> None:
     X, y = np.eye(3), [0, 1, 2]
     for problem, message in (
         (classification(X, [1, -1, 1]), "the problem must be a ranking"),
@@ -159,8 +201,7 @@ def test_what_cannot_be_looked_at_is_a_sentence(monkeypatch: pytest.MonkeyPatch)
     ):
         with pytest.raises(ValueError, match=message):
             least_misranked(problem)
-    monkeypatch.setattr(hitting_set_module, "LOOK_EVERY", 1)
-    with pytest.raises(OutOfTime):
+    with pytest.raises(OutOfTime, match="no smaller set hits all sets"):
         is_met_by_fewer([frozenset({0, 1})], 2, Clock(1e-9))
     rng = np.random.default_rng(0)
     late = least_misranked(ranking(rng.normal(size=(40, 3)), rng.normal(size=40)), seconds=1e-6)
