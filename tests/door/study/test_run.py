@@ -324,7 +324,7 @@ def planned(tmp_path: Path) -> Callable[[str], Path]:
         file = tmp_path / f"{name}.toml"
         grid = (
             '[grid]\nC = [0.1, 1, 10]\nseed = [0, 1]\nfamily = "svm.soft"\nsolver = '
-            '["CLARABEL", "SCS", "OSQP"]\n'
+            '["CLARABEL", "SCS", "OSQP"]\nformulation = ["svm.soft.primal", "svm.soft.dual"]\n'
         )
         file.write_text(f'{grid}[[data]]\nsource = "iris"\nsample = 20\n')
         return file
