@@ -7,9 +7,9 @@ choice of its maxima is the least excess along this path,
     E(C) = min over t of P(C, f_t) - P*(C) >= 0.
 
 It is approximated: the path is followed in floats, to its end or as far as double
-precision allows. f_t is linear in t between
-two breakpoints, so that P(C, f_t) is convex there, and its minimum is searched segment by
-segment. The function f that is found is, within rounding, on the path, and
+precision allows. f_t is linear in t between two breakpoints, so that P(C, f_t) is convex
+there, and its minimum is searched segment by segment. The function f that is found is,
+within rounding, on the path, and
 
     P(C, f) - P*(C)
 
