@@ -1,4 +1,4 @@
-"""Proven excess of the reduced graph over all pairs, and the choice of its maxima.
+"""Proven excess of functions of the reduced graph over all pairs, and choice of its maxima.
 
 P(C, f) = 1/2 |f|^2 + C L(f) is the objective over all pairs, with optimum P*(C). The
 reduced graph of document P has a path of optima, f_t at its cost t. The excess of the
@@ -6,10 +6,16 @@ choice of its maxima is the least excess along this path,
 
     E(C) = min over t of P(C, f_t) - P*(C) >= 0.
 
-It is 0 if and only if an optimum over all pairs is on the path. f_t is linear in t
-between two breakpoints, so that P(C, f_t) is convex there, and its minimum is found
-segment by segment. The proof needs none of this: P(C, f) of any f, rounded up, less a
-proven lower bound of P*(C) is at least the excess.
+It is approximated: the path is followed in floats, to its end or as far as double
+precision allows. f_t is linear in t between two breakpoints, so that P(C, f_t) is convex
+there, and its minimum is searched segment by segment. The function f that is found is,
+within rounding, on the path, and
+
+    P(C, f) - P*(C)
+
+is bounded from above: P(C, f), rounded up, less a proven lower bound of P*(C). The bound
+is one of the excess of f, which is returned. It is none of E(C): f is not exactly on the
+path, and P(C, f) may be below P(C, f_t) for all t.
 
 Between two costs, P(C, f) is linear in C for a fixed f, and P* is concave, as a minimum
 of linear functions. So the line through two lower bounds of P* is a lower bound between
@@ -32,9 +38,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equimargin.formulations import interval, reduced_preferences, reduction_factor
-from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations import interval, reduced_preferences
+from equimargin.formulations.bounds.evaluate import coefficients, make_point
+from equimargin.formulations.numeric.arguments import positive, positive_finite
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.rounding import divide_rounded
 from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -57,26 +65,34 @@ STEPS = 40
 
 @dataclass(frozen=True, eq=False)
 class ReducedExcess:
-    """Proven excess of the reduced graph with given maxima.
+    """Functions of the reduced graph with given maxima, and their proven excess.
+
+    A function is, within rounding, an optimum of the reduced problem: the best one found
+    on its path.
 
     Parameters
     ----------
     problem : MarginProblem
         Ranking over all pairs.
     maximum : Index of shape (k,)
-        Maximum of each level of a query but its highest one, in the order of the points.
+        Maximum of each level of a query but its highest one, by query, then level.
     costs : ndarray of shape (T,)
-        Costs C of the problem over all pairs, increasing.
+        Costs C of the problem over all pairs, in ascending order.
     reduced_costs : ndarray of shape (T,)
-        Costs of the problem over the reduced pairs whose optima have the excess.
+        Costs of the problem over the reduced pairs at which the functions are, within
+        rounding, optima.
+    functions : tuple[Point, ...]
+        Function of each cost: w of a kernel with explicit features, beta of any other.
     optimum : ndarray of shape (T,)
         Proven lower bounds of the optimum over all pairs.
     excess : ndarray of shape (T,)
-        Proven upper bounds of the excess at `costs`.
+        Proven upper bounds of the excess of each function at its cost.
     between : ndarray of shape (T - 1,)
-        Proven upper bounds of the excess at all costs from each cost to the next.
-    betas : ndarray of shape (T, m)
-        Coefficients of the reduced optima that have the excess.
+        Proven upper bounds, at all costs from each cost to the next, of the excess of one
+        of the two costs' functions.
+    reached : float
+        Reduced cost up to which the path was followed; inf at its end, finite if double
+        precision ended it early.
     tried : int
         Number of choices of maxima that were compared.
     exhaustive : bool
@@ -87,17 +103,20 @@ class ReducedExcess:
     maximum: Index
     costs: Array
     reduced_costs: Array
+    functions: tuple[Point, ...] = field(repr=False)
     optimum: Array
     excess: Array
     between: Array
-    betas: Array = field(repr=False)
+    reached: float
     tried: int = 1
     exhaustive: bool = False
 
     @property
     def relative(self) -> Array:
-        """Proven upper bounds of the excess over the optimum, of shape (T,)."""
-        return self.excess / self.optimum
+        """Proven upper bounds of the excess over the optimum, (T,); inf if it may be 0."""
+        with np.errstate(all="ignore"):
+            rounded_up: Array = divide_rounded(self.excess, self.optimum, 1)
+        return rounded_up
 
 
 def reduced_excess(
@@ -105,7 +124,7 @@ def reduced_excess(
     maximum: ArrayLike | None = None,
     costs: ArrayLike | None = None,
 ) -> ReducedExcess:
-    """Return the proven excess of the reduced graph with given maxima.
+    """Return functions of the reduced graph with given maxima, and their proven excess.
 
     Parameters
     ----------
@@ -115,18 +134,18 @@ def reduced_excess(
         Scores that choose the maxima, as in `reduced_preferences`; None for the first
         points.
     costs : array-like of shape (T,), or None
-        Costs C > 0 of the problem over all pairs; None for that of the problem.
+        Finite costs C > 0 of the problem over all pairs; None for that of the problem.
 
     Returns
     -------
     ReducedExcess
-        Bounds, each with every rounding counted.
+        Functions, and bounds of their excess with every rounding counted.
 
     Raises
     ------
     ValueError
         If the problem is no such ranking or has no pair, the scores do not fit, or there
-        is no cost or one that is not positive.
+        is no cost or one that is not positive and finite.
 
     References
     ----------
@@ -138,7 +157,7 @@ def reduced_excess(
 
 
 def least_reduced_excess(problem: MarginProblem, seconds: float = 60.0) -> ReducedExcess:
-    """Return the choice of maxima with the least proven excess at the problem's cost.
+    """Return the tried choice of maxima with the least proven excess at the problem's cost.
 
     Up to 100 choices are all tried. Of more, the maxima of the optimum over all pairs
     are improved, one level at a time.
@@ -153,7 +172,7 @@ def least_reduced_excess(problem: MarginProblem, seconds: float = 60.0) -> Reduc
     Returns
     -------
     ReducedExcess
-        Excess of the best choice, with the number of choices that were tried.
+        Function of the best choice and its excess, with the number of choices that were tried.
 
     Raises
     ------
@@ -223,8 +242,12 @@ class _FullProblem:
     """
 
     def __init__(self, problem: MarginProblem, costs: ArrayLike | None) -> None:
-        rows = problem.rows
-        if not isinstance(rows, LabelledPairs) or problem.loss != "hinge":
+        rows = getattr(problem, "rows", None)
+        if (
+            not isinstance(problem, MarginProblem)
+            or not isinstance(rows, LabelledPairs)
+            or problem.loss != "hinge"
+        ):
             raise ValueError(
                 "the excess of the reduced graph needs a ranking by relevances with hinge "
                 "loss; make it by `ranking`"
@@ -233,11 +256,11 @@ class _FullProblem:
             raise ValueError("the reduced graph has no hard rows; give finite costs and weights")
         if not problem.p:
             raise ValueError("there is no pair: every query has points of one relevance only")
-        given = np.ravel(np.asarray(problem.C if costs is None else costs, dtype=np.float64))
+        given = np.ravel(np.asarray(problem.C if costs is None else costs, dtype=object))
         if not given.size:
             raise ValueError("costs must have at least one cost; give one, or None")
         self.problem = problem
-        self.costs = np.unique([positive(float(C), "costs") for C in given])
+        self.costs = np.sort([positive_finite(C, "every entry of costs") for C in given])
         self.problems = [problem.with_cost(float(C)) for C in self.costs]
         self.levels: list[list[int]] = [
             np.flatnonzero((rows.query == q) & (rows.y == y)).tolist()
@@ -260,39 +283,40 @@ class _FullProblem:
         return tuple(level[int(np.argmax(scores[level]))] for level in self.levels)
 
     def excess(self, choice: Sequence[int]) -> ReducedExcess:
-        """Return the proven excess of a choice of maxima.
+        """Return the functions of a choice of maxima, and their proven excess.
 
         Parameters
         ----------
         choice : Sequence[int]
             Point of each level.
         """
-        path = _ReducedPath(self.problem, choice, float(self.costs[-1]))
-        best = [path.best(problem) for problem in self.problems]
-        betas = np.array([beta for _, beta in best])
-        cells = [[k, k + 1] for k in range(len(best) - 1)]
+        path = _ReducedPath(self.problem, choice)
+        reduced_costs = [path.best(problem) for problem in self.problems]
+        functions = tuple(map(path.function, reduced_costs))
+        cells = [[k, k + 1] for k in range(len(functions) - 1)]
         return ReducedExcess(
             self.problem,
             np.array(choice),
             self.costs,
-            np.array([t for t, _ in best]),
+            np.array(reduced_costs),
+            functions,
             self.optimum,
-            np.concatenate([self._bounds(beta, [k]) for k, beta in enumerate(betas)]),
-            np.array([min(self._bounds(betas[k], ends).max() for k in ends) for ends in cells]),
-            betas,
+            np.concatenate([self._bounds(f, [k]) for k, f in enumerate(functions)]),
+            np.array([min(self._bounds(functions[k], ends).max() for k in ends) for ends in cells]),
+            path.reached,
         )
 
-    def _bounds(self, beta: Array, at: list[int]) -> Array:
+    def _bounds(self, function: Point, at: list[int]) -> Array:
         """Return proven upper bounds of the excess of a function at some of the costs.
 
         Parameters
         ----------
-        beta : ndarray of shape (m,)
-            Coefficients of the function.
+        function : Point
+            Function.
         at : list[int]
             Places of the costs.
         """
-        upper = np.array([interval(self.problems[k], Point(beta=beta)).upper for k in at])
+        upper = np.array([interval(self.problems[k], function).upper for k in at])
         rounded_up: Array = np.nextafter(upper - self.optimum[at], np.inf)
         return rounded_up
 
@@ -306,9 +330,6 @@ class _ReducedPath:
         Ranking by relevances.
     choice : Sequence[int]
         Maximum of each level.
-    C : float
-        Largest cost of the problem over all pairs. The path ends at kappa C, where the
-        reduced losses are at least those of all pairs at C.
 
     Attributes
     ----------
@@ -318,29 +339,46 @@ class _ReducedPath:
         Coefficients at the breakpoints.
     f : ndarray of shape (T, m)
         Values at the points and breakpoints.
+    reached : float
+        Cost up to which the path was followed; inf if no part of it is missing.
     """
 
-    def __init__(self, problem: MarginProblem, choice: Sequence[int], C: float) -> None:
+    def __init__(self, problem: MarginProblem, choice: Sequence[int]) -> None:
         rows = problem.rows
         assert isinstance(rows, LabelledPairs)
         chosen = np.isin(np.arange(problem.m), choice)
         edges = reduced_preferences(rows.y, rows.query, chosen)
         weights = None if problem.weights is None else problem.weights[rows.query[edges[:, 0]]]
         pairs = Pairs(edges[:, 0], edges[:, 1], problem.m)
-        path = regularization_path(
-            replace(problem, rows=pairs, weights=weights),
-            1 / (C * reduction_factor(rows.y, rows.query)),
-        )
+        path = regularization_path(replace(problem, rows=pairs, weights=weights), 0.0)
         assert isinstance(path, RegularizationPath)
+        self._path = path
         # Below the first breakpoint f is proportional to the cost. At lambda = 0 it is that
-        # of the last breakpoint before.
+        # of the last breakpoint before, because the optima are bounded.
         lam, origin = path.lambdas[path.lambdas > 0, None], np.zeros(problem.m)
         self.costs = np.append(0.0, 1 / lam)
+        self.reached = np.inf if path.complete else float(self.costs[-1])
         self.betas = np.vstack([origin, path.betas[: len(lam)] / lam])
         self.f = np.vstack([origin, path.g[: len(lam)] / lam])
 
-    def best(self, problem: MarginProblem) -> tuple[float, Array]:
-        """Return the cost and the coefficients of the least objective over all pairs.
+    def function(self, t: float) -> Point:
+        """Return the function at a cost, with those numbers by which `interval` evaluates it.
+
+        Parameters
+        ----------
+        t : float
+            Cost, at most that of the last breakpoint.
+        """
+        problem, explicit = self._path.problem, self._path.problem.explicit
+        if t == 0:
+            return make_point(problem, np.zeros(problem.m if explicit is None else explicit.q))
+        point = self._path.at(max(1 / t, float(self._path.lambdas[-1]))).point
+        assert isinstance(point, Point)
+        v = coefficients(problem, point)
+        return make_point(problem, v if explicit is not None else problem.gram.merged(v))
+
+    def best(self, problem: MarginProblem) -> float:
+        """Return the cost of the least objective over all pairs that is found.
 
         Parameters
         ----------
@@ -358,7 +396,7 @@ class _ReducedPath:
 
         shares = [_golden_section(partial(objective, t)) for t in range(last + 1)]
         t = min(range(last + 1), key=lambda t: objective(t, shares[t]))
-        return float(within(self.costs, t, shares[t])), within(self.betas, t, shares[t])
+        return float(within(self.costs, t, shares[t]))
 
 
 def _golden_section(function: Callable[[float], float]) -> float:

@@ -5,8 +5,8 @@
 v is a variable of the formulation. The optima are a polyhedron: with the multipliers z
 of any one of them they are the feasible points with P x = P x* and (G x)_i = h_i where
 z_i > 0. The equations leave few numbers t free, x = x_0 + N t; of a unique optimum
-none. The minimum is that over the vertices of the polyhedron in which v has as few
-nonzeros as possible, and finding it is NP-hard. Linear programs in t find either an
+none. If v >= 0 is a constraint, the minimum is that over the vertices of the polyhedron.
+Finding it is NP-hard in general. Linear programs in t find either an
 optimum with v_j = 0 for all j of a set, or, by Farkas' lemma, multipliers y with
 
     sum over j of y_j v_j > 0   at every optimum:
@@ -33,9 +33,9 @@ from equimargin.formulations.numeric.arguments import did_you_mean, positive
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix, Vector
-from equimargin.proofs.equivalence.stated import stated
+from equimargin.proofs.equivalence.stated import SECONDS, stated
 from equimargin.solvers.exact.hitting_set import Candidate, Obstruction, fewest
-from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
+from equimargin.solvers.exact.program import Inconclusive, Infeasible, Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.solution_set import solution_set
 
@@ -145,7 +145,12 @@ def fewest_nonzeros(
                 f"{id} has {program.n:,} variables here, and the limit is {MAX_VARIABLES:,}; "
                 f"give fewer points or pairs"
             )
+        last = clock.left <= SECONDS
         outcome = posed.outcome
+        if isinstance(outcome, Inconclusive) and outcome.cause == "time" and last:
+            raise OutOfTime(
+                f"the time limit of {clock.seconds:.3g} s does not suffice for one exact optimum"
+            )
         if not isinstance(outcome, Optimum):
             raise ValueError(f"{id} has no exact optimum here: {outcome.reason}")
         optima = _Optima(program, outcome, program.columns[name], clock)
@@ -238,7 +243,8 @@ class _Optima:
         zeros, n = [j for j in left if self.v[j].slope], self.freedom
         if not zeros:
             return self.start
-        # v_j <= 0 is enough where v_j >= 0 is a constraint, and its multiplier is positive.
+        # v_j <= 0 is enough where v_j >= 0 is a constraint, and the multiplier of v_j <= 0
+        # is then nonnegative.
         below = [j for j in zeros if j in self._nonnegative]
         equal = [j for j in zeros if j not in self._nonnegative]
         program = Program(
@@ -253,6 +259,11 @@ class _Optima:
         if isinstance(result, Optimum):
             return _candidate(tuple(line.at(result.x) for line in self.v))
         if not isinstance(result, Infeasible):
+            if isinstance(result, Inconclusive) and result.cause == "time":
+                raise OutOfTime(
+                    f"the time limit of {clock.seconds:.3g} s does not suffice for an optimum "
+                    f"with more zeros, or a proof that there is none"
+                )
             raise OutOfTime(f"no optimum with more zeros was found: {result.reason}")
         # y'v >= -(b'y + h'z) > 0 at every optimum, because A'y = -G'z.
         multipliers = (*result.y, *result.z[len(self._h) :])

@@ -24,9 +24,9 @@ from equimargin.proofs import fewest_nonzeros, optimal_ranges
 from equimargin.solvers import solve_declaration
 
 # %%
-# The third point is the middle of the first two, and all are above the origin. Half of
-# it is worth as much as a quarter of each, and so is every mixture: the optimum has one,
-# two or three vectors.
+# The third point is the middle of the first two, and all are above the origin. beta =
+# (0, 0, 1/2, 0) and (1/4, 1/4, 0, 0) define the same function at the same cost, and so
+# does every mixture: the optimum has one, two or three vectors.
 X, y = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]), [1, 1, 1, 0]
 machine = ranking_vector_machine(X, y, C=4.0)
 print(optimal_ranges("rvm.primal", machine))
@@ -37,8 +37,9 @@ print(f"fewest: {found.fewest}, at least {found.lower}, of points {list(found.su
 # %%
 # Ratings from 1 to 5 repeat, so that optima are not unique. An interior-point method
 # ends inside of the optimal set, where all vectors are used that any optimum has. A
-# simplex method ends at a vertex, and has the fewest vectors here. Of points in general
-# position the optimum is unique, and its vectors are proven without a search.
+# simplex method ends at a vertex, and has the fewest vectors here. Of points drawn from a
+# density the optimum is almost surely unique, for all but finitely many C, and its vectors
+# are proven without a search.
 def sample(seed: int, ratings: bool, m: int = 24) -> tuple[np.ndarray, np.ndarray]:
     """Return points and four levels of a noisy linear function of them."""
     rng = np.random.default_rng(seed)
@@ -82,10 +83,12 @@ axes.legend(loc="upper right")
 figure.tight_layout()
 
 # %%
-# Of other machines, with 12 points in a plane. Multipliers of the ranking SVM, which T
-# counts, are many. The function is another matter: with a linear kernel f = w.x, and two
-# points in general position suffice to write w as their combination. A support vector is
-# a multiplier of the dual program, and the function needs fewer points.
+# Of other machines, with 12 points in a plane. Multipliers of the ranking SVM are many. T
+# calls their pairs, pairwise difference vectors, the support vectors; its counts are below
+# the number of points, so that they seem to be points. The function is another matter: with
+# a linear kernel f = w.x, and two independent points suffice to write w as their
+# combination. A support vector is a multiplier of the dual program, and the function needs
+# fewer points.
 rng = np.random.default_rng(0)
 plane = rng.normal(size=(12, 2))
 levels = np.digitize(plane @ [1.0, -1.0] + 0.5 * rng.normal(size=12), [-0.7, 0.7])

@@ -4,8 +4,8 @@
 Document P replaces the pairs of a ranking by a reduced graph of O(n) preferences: one
 point of each level, its maximum, is preferred to the rest of the level, and the next
 level is preferred to it. Which point is the maximum is left open. `reduced_excess`
-proves how far the reduced optima are from the optimum over all pairs, and
-`least_reduced_excess` chooses the maxima by it.
+finds the best reduced optima, within rounding, and proves how far they are from the
+optimum over all pairs; `least_reduced_excess` chooses the maxima by it.
 
 Run it: ``python examples/questions/maxima_of_the_reduced_graph.py``.
 """
@@ -19,7 +19,7 @@ from equimargin.solvers import solve
 
 # %%
 # Three points on a line: 2 is above 0 and 3. With the maximum 0 the reduced path has
-# the wrong sign, and its best function is 0.
+# the wrong sign, and its best function is 0, which is at cost 0.
 for maximum in ([1, 0, 0], [0, 1, 0]):
     found = reduced_excess(ranking([[0.0], [3.0], [2.0]], [0, 0, 1], C=1.0), maximum)
     print(f"maximum {maximum.index(1)}: the excess is at most {found.excess[0]:.6f}")
@@ -53,8 +53,8 @@ for name, kernel in (("linear", None), ("RBF", rbf(0.5))):
 # f is near the next level, which the noise makes overlap; a point further down is above
 # less of its level. The best choice is a compromise that no rule of the document makes.
 #
-# The excess of the best choice at every cost, not only at C = 1: a bound at each cost,
-# and one for all costs between two of them.
+# The excess of the best choice at every cost, not only at C = 1: a bound for the function
+# found at each cost, and one for all costs between two of them, of one of their functions.
 costs = np.geomspace(0.01, 10.0, 25)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
 for at, (name, (problem, choices)) in zip(axes, best.items(), strict=True):

@@ -64,6 +64,22 @@ def excess_by_choice(
     }
 
 
+def excess_of_weights(
+    w: Any, X: Any, y: Sequence[int], qid: Sequence[int], C: Fraction
+) -> Fraction:
+    """Return the excess over all pairs of the function w.x of floats w."""
+    optimum = exact_optimum(ranking(X, y, qid, float(C))).value
+    assert optimum is not None
+    weights = [Fraction(v) for v in w.tolist()]
+    f = [dot(weights, [Fraction(v) for v in row]) for row in X.tolist()]
+    losses = (
+        max(1 - f[i] + f[j], Fraction(0))
+        for i, j in product(range(len(y)), repeat=2)
+        if qid[i] == qid[j] and y[i] > y[j]
+    )
+    return dot(weights, weights) / 2 + C * sum(losses, Fraction(0)) - optimum
+
+
 def _pieces(
     X: Any, edges: list[tuple[int, int]]
 ) -> Iterator[tuple[Fraction, Fraction | None, list[Line]]]:

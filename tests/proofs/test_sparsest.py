@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
 from itertools import combinations
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_multipliers_of_a_ranking_svm_are_the_fewest_of_all_supports() -> None:
 
 
 def test_a_vertex_may_have_more_vectors_than_another() -> None:
-    """The middle of two points is worth as much as half of each."""
+    """beta = (0, 0, 1/2, 0) and (1/4, 1/4, 0, 0) define the same function at the same cost."""
     X, y = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]), np.array([1, 1, 1, 0])
     problem = ranking_vector_machine(X, y, C=4.0)
     found = fewest_nonzeros("rvm.primal", problem, "beta")
@@ -133,13 +134,17 @@ def test_the_equations_of_a_unique_optimum_prove_its_support_alone() -> None:
 
 
 def test_a_time_limit_leaves_two_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = Inconclusive("time", "the time limit of 1 s does not suffice")
+    late = Inconclusive("time", "the time limit of 1.12 s does not suffice")
     monkeypatch.setattr("equimargin.proofs.sparsest.program_optimum", lambda *_: late)
     X, y = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]), np.array([1, 1, 1, 0])
     found = fewest_nonzeros("rvm.primal", ranking_vector_machine(X, y, C=4.0), "beta")
     assert found.lower == 0 < found.fewest == len(found.support)
     assert not found.proven
-    assert "time limit" in found.reason
+    assert "the time limit of 60 s" in found.reason
+    stated = import_module("equimargin.proofs.equivalence.stated")
+    monkeypatch.setattr(stated, "program_optimum", lambda *_: late)
+    with pytest.raises(ValueError, match="the time limit of 15 s does not suffice"):
+        fewest_nonzeros("rvm.primal", ranking_vector_machine(X, y, C=4.0), "beta", seconds=15.0)
 
 
 def test_what_has_no_fewest_nonzeros_is_a_sentence() -> None:

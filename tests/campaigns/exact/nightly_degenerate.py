@@ -51,7 +51,7 @@ from oracles.brute_force import (
     least_by_orders,
     least_precision,
 )
-from oracles.reduced_graph import excess_by_choice
+from oracles.reduced_graph import excess_by_choice, excess_of_weights
 
 NEAR = 1e-6
 """Relative difference up to which a backend's optimum equals the proven one."""
@@ -271,7 +271,7 @@ def vectors(rng: np.random.Generator) -> str:
 
 
 def excess(rng: np.random.Generator) -> str:
-    """Compare `least_reduced_excess` with the exact excess of all choices of maxima."""
+    """Compare `least_reduced_excess` with the exact excess of all choices, and of its own w."""
     X, _ = _few_points(rng)
     y, qid = rng.integers(0, 3, len(X)).tolist(), rng.integers(0, 2, len(X)).tolist()
     C = Fraction(int(rng.integers(1, 9)), 4)
@@ -280,10 +280,12 @@ def excess(rng: np.random.Generator) -> str:
         return ""
     found, exact = least_reduced_excess(problem), excess_by_choice(X, y, qid, C)
     own, least = exact[tuple(found.maximum.tolist())], min(exact.values())
-    near = Fraction(NEAR * max(float(found.optimum[0]), 1.0))
+    near = Fraction(NEAR * max(float(found.optimum[0]) + float(own), 1.0))
+    said = Fraction(float(found.excess[0]))
+    proven = excess_of_weights(found.functions[0].w, X, y, qid, C) <= said
     return (
         ""
-        if own <= Fraction(float(found.excess[0])) <= least + near
+        if proven and own - near <= said <= least + near
         else f"it says {found.excess[0]!r}, and {float(own)} is right and {float(least)} the least"
     )
 
