@@ -82,11 +82,8 @@ def test_arguments_may_come_by_their_places() -> None:
             family.interval for family in named.families
         ]
     words = np.where(X[:, 0] > 0, "spam", "ham")
-    chosen = compare(X, words.tolist(), formulations="svm.soft.*", solvers="CLARABEL", tol=1e-7)
-    assert {answer["formulation"] for answer in chosen.answers} == {
-        "svm.soft.primal",
-        "svm.soft.dual",
-    }
+    chosen = compare(X, words.tolist(), formulations="svm.soft.d*", solvers="CLARABEL", tol=1e-7)
+    assert {answer["formulation"] for answer in chosen.answers} == {"svm.soft.dual"}
     problems = make_problems_from_arrays(X, words)
     for given in (problems, tuple(problems)):
         old = compare(given, ["svm.soft.*"], "CLARABEL", 1e-7, 1e-5)
