@@ -100,7 +100,7 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     assert again[2:] == found[2:]
     # Crashes are not included.
     assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure
-    problem = modules["judge"].make_problem(chosen[2])
+    problem = modules["judge"].problem_of(chosen[2])
     optimum = modules["judge"].optimum_of(problem)
     judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]
     expected = (100.0 * problem.m - optimum.upper) / optimum.upper
@@ -255,7 +255,7 @@ def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
     """Return a run whose file has a good model, with the problem and its optimum."""
     instance = modules["instances"].Instance("wine", "linear hinge", 1.0)
     problem, file = (
-        modules["judge"].make_problem(instance),
+        modules["judge"].problem_of(instance),
         tmp_path_factory.mktemp("models") / "good.npz",
     )
     w = solve(problem, tol=1e-9).w

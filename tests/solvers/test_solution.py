@@ -184,7 +184,7 @@ def test_problems_and_solutions_are_one_line() -> None:
         ({"about": {"loss": "log"}}, "its loss 'log' is unknown"),
         (
             {"about": {"over": "queries"}},
-            "its variables, rows and C do not form a one-norm problem",
+            "its variables, rows and costs do not form a one-norm problem",
         ),
         (
             {"point_alpha": np.zeros(3)},

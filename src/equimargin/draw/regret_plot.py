@@ -34,10 +34,13 @@ def draw_regret(curve: SurrogateRegret, file: Path, title: str = "") -> None:
     """
     from matplotlib.figure import Figure
 
+    from equimargin.solvers.problem_file import whole
+
     figure = Figure(figsize=(8, 3.6), layout="constrained")
     figure.suptitle(title, fontsize=10)
     regret_panel(figure.subplots(), curve)
-    figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+    with whole(file) as part:
+        figure.savefig(part, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
 def regret_panel(panel: Any, curve: SurrogateRegret) -> None:
