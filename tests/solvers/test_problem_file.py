@@ -44,6 +44,7 @@ ELSEWHERE = {
     "src/equimargin/cli/output/screen.py": "opens the device that takes nothing",
     "src/equimargin/draw/graph.py": "draws into a part",
     "src/equimargin/draw/path_plot.py": "draws into a part",
+    "src/equimargin/draw/regret_plot.py": "draws into a part",
     "proofs/coq/compiled.py": "a folder of the cache",
     "proofs/coq/program.py": "a folder of the cache",
     "proofs/coq/theorem.py": "a copy for Coq in a temporary folder",
