@@ -1,5 +1,5 @@
-"""Document P, Algorithm 1 as printed: where it is wrong, and where it stops
-=========================================================================
+"""Document P, Algorithm 1 as printed: wrong solutions and early ends
+===================================================================
 
 The algorithm follows all solutions of ranking with the hinge from the first breakpoint
 down to the smallest lambda. It is right where events come one by one and the pairs on
@@ -40,7 +40,7 @@ from ledger.path_as_printed import Ending, PrintedPath, path_as_printed
 
 LAMBDA_MIN = 1e-3
 READINGS: tuple[Literal["one", "all"], ...] = ("one", "all")
-"""Number of pairs that change their set where several have an event at one lambda."""
+"""Number of pairs that change their set at an event of several pairs."""
 OUTCOMES = ("right", "wrong, unnoticed", "stops")
 """Ends of a run: all solutions right, a wrong one, or a singular matrix before any."""
 

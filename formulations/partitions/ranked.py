@@ -8,8 +8,8 @@ The pairs are those of points of a query with different relevance.
 
 The sums go over the pairs with u_ij > 0, z are decision values, and the degree,
 balance and pull of a point are integers (`pair_sweeps.py`). The unit in which z and tau
-are integers depends on all partitions. The terms of a point are therefore the same in
-any partition and any order of points.
+are integers depends on all partitions. The terms of a point therefore depend on no
+partition and on no order of points.
 """
 
 from __future__ import annotations

@@ -180,9 +180,9 @@ class GlobalStats:
         All sums over a block of rows are then exact.
         """
         if not self.ranks:
-            return (DIGITS_OF_A_SUM - int(np.log2(BLOCK_ROWS))) // 2
+            return (SUM_BITS - int(np.log2(BLOCK_ROWS))) // 2
         query = int(np.ceil(np.log2(self.largest)))
-        return (DIGITS_OF_A_SUM - 2 - int(np.log2(BLOCK_PAIR_ROWS)) - query) // 2
+        return (SUM_BITS - 2 - int(np.log2(BLOCK_PAIR_ROWS)) - query) // 2
 
     def integer_scale(self) -> Array:
         """Return powers of two, (q,), that scale features to `integer_bits` bits."""
@@ -198,7 +198,7 @@ BLOCK_PAIR_ROWS = 256
 
 They are few enough to stay in the cache.
 """
-DIGITS_OF_A_SUM = 52
+SUM_BITS = 52
 """Maximum bits of a sum of integers over a block."""
 
 

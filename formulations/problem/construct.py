@@ -921,6 +921,7 @@ def _listed(
         if pair_weight is None
         else check_weights(pair_weight, len(listed), f"{where}: pair_weight")
     )
+    # Lexicographic: the last key of lexsort is the first one to sort by.
     order = np.lexsort((listed[:, 1], listed[:, 0]))
     return Pairs(listed[order, 0], listed[order, 1], m), None if weights is None else weights[order]
 

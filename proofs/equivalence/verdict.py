@@ -13,7 +13,7 @@ from typing import Any, Literal
 from equimargin.formulations.programs.reading import READINGS, Reading
 from equimargin.proofs.equivalence.comparison import InstanceComparison
 
-FEWEST_ALIKE = 4
+MIN_ALIKE_INSTANCES = 4
 """Minimum number of instances for a sentence on a common ratio or difference of optima."""
 LONGEST_FRACTION = 130
 """Longest fraction that is printed exactly, in bits: about forty digits."""
@@ -232,7 +232,7 @@ def separation(
     finite = sum(found.finite for found in findings)
     alike = f"on all {instances_counted(finite)} drawn with two finite optima."
     # A ratio of 1, a difference of 0, or one of few instances is not reported.
-    enough = finite >= FEWEST_ALIKE and len(pairs) > 1
+    enough = finite >= MIN_ALIKE_INSTANCES and len(pairs) > 1
     if (
         enough
         and len(ratios) == 1

@@ -188,7 +188,7 @@ class CertifiedMap:
 
     def _cost(self, lam: float) -> float:
         """Return C = 1 / lambda in the range of the map; ValueError if it is outside."""
-        # 1 / (1 / lambda), an end of a cell, may be a float beside lambda.
+        # 1 / (1 / lambda), an end of a cell, may differ from lambda by a rounding.
         lam = _inside(lam, "lambda", self.lambdas, 4 * UNIT)
         return min(max(1 / lam, 1 / self.lambdas[1]), 1 / self.lambdas[0])
 

@@ -56,6 +56,7 @@ def through_gram(run: Run) -> Run:
     @wraps(run)
     def solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
         start = warm_start or Point()
+        # Weights alone have no coefficients to start from.
         in_weights_alone = start.w is not None and start.beta is None and start.alpha is None
         if in_weights_alone or not has_few_points(problem):
             return run(problem, limits, warm_start)
@@ -72,6 +73,7 @@ def through_gram(run: Run) -> Run:
         ended = found.status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
         if ended or found.relative_gap <= limits.tol:
             return found
+        # The gap of K's rounded entries may hide one of X: the run continues in w.
         left = limits.time_limit and max(limits.time_limit - found.seconds, SHORTEST_LIMIT)
         again = run(problem, replace(limits, time_limit=left), point)
         return replace(

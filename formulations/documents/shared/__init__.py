@@ -1,1 +1,1 @@
-"""Parts of several declarations: maps between variables and points, the reduced graph, subsets."""
+"""Parts of several declarations: maps of points, the reduced graph, subsets."""

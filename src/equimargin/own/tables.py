@@ -121,6 +121,7 @@ def data_from_table(
         data["X"] = _points(family, rows, kernel)
     if "y" in parts:
         data["y"] = _labels(parts["y"], rows.y)
+    # What no column gives is a parameter.
     names = [name for name in parts if name not in ("X", "y", *COLUMNS)]
     unknown = [name for name in parameters or {} if name not in names]
     if unknown:

@@ -141,6 +141,7 @@ def group_block(group: Sequence[FamilyView], style: Style) -> list[str]:
         return block(group[0], style)
     kinds = [family.kind for family in group]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    # The family stands as its worst part does.
     worst = min(kinds, key=SEVERITY.index)
     standing = worst.upper()
     if worst == "unfinished":

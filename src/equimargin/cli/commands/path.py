@@ -430,6 +430,7 @@ def _print_paths(
     if note:
         typer.echo(f"  {note}")
     typer.echo(f"  {sum(path.seconds for path in paths):.3f} s")
+    # Exit statuses of the command: 3 no breakpoint, 1 a gap too large, 4 an early end.
     if len(gaps) < len(paths):
         return 3
     if not max(gaps) <= OPTIMAL_GAP:
@@ -481,7 +482,7 @@ def _write_and_exit(
 
 
 def _exit_without_pairs(*files: Path | None) -> NoReturn:
-    """Print that there is no path, and the files that are not written, and exit."""
+    """Print that there is no path, name the files not written, and exit."""
     names = [str(file) for file in files if file is not None]
     are = "is" if len(names) == 1 else "are"
     typer.echo(NO_PAIRS + (f" {' and '.join(names)} {are} not written." if names else ""))
