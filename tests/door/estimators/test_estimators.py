@@ -289,7 +289,7 @@ def test_an_early_stop_is_a_warning_and_keeps_the_best_point(
     lower, upper = MarginClassifier(100.0, kernel="rbf").fit(X, y).objective_bounds_
     assert early.objective_bounds_[0] <= lower
     assert upper <= early.objective_bounds_[1] < np.inf
-    assert early.duality_gap_ > 1e-3
+    assert early.duality_gap_ > early.tol  # a fast machine may be close when the clock is read
     assert early.predict(X).shape == y.shape
 
 
