@@ -11,6 +11,7 @@ Array = NDArray[np.float64]
 Features = Any
 """Features (m, d) in float64: an ndarray or a scipy CSR array."""
 Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 def is_sparse(X: Any) -> bool:

@@ -48,9 +48,7 @@ def _halves(a: Array) -> tuple[Array, Array]:
     return high, a - high
 
 
-def sum_rows(
-    constant: Array, *parts: tuple[Any, Array], way: float = 1.0
-) -> tuple[Array, Array]:
+def sum_rows(constant: Array, *parts: tuple[Any, Array], way: float = 1.0) -> tuple[Array, Array]:
     """Return constant + M v + ... over all parts, rounded once, and bounds of the errors.
 
     Parameters
@@ -78,7 +76,17 @@ def sum_rows(
             lost += np.bincount(rows[small], minlength=len(constant)) * LOST_BY_UNDERFLOW
     sums = np.array(
         [
-            add_once([c, *(v for p, e, ends in terms for part in (p, e) for v in part[ends[i] : ends[i + 1]])])
+            add_once(
+                [
+                    c,
+                    *(
+                        v
+                        for p, e, ends in terms
+                        for part in (p, e)
+                        for v in part[ends[i] : ends[i + 1]]
+                    ),
+                ]
+            )
             for i, c in enumerate(constant.tolist())
         ],
         dtype=np.float64,

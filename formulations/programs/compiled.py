@@ -14,6 +14,7 @@ from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.formulations.programs.reading import Reading, read
 from equimargin.formulations.programs.standard_form import (
+    StandardForm,
     find_columns,
     find_rows,
     make_standard_form,
@@ -44,8 +45,7 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
         If cvxpy does not compile the problem to such a program, it has integers, a
         parameter is not set, or a number is not finite.
     """
-    data, chain, inverse = _compiled(problem)
-    form = make_standard_form(data, inverse)
+    form, columns, places = compile_form(problem)
     n, low, high = (
         len(form.q),
         np.flatnonzero(np.isfinite(form.lower)).tolist(),
@@ -54,9 +54,6 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
     G, h = matrix(form.G, len(form.h), n, "G", reading), vector(form.h, reading)
     bounds = (*({j: Fraction(-1)} for j in low), *({j: Fraction(1)} for j in high))
     ends = (*vector(-form.lower[low], reading), *vector(form.upper[high], reading))
-    variables = {variable.name(): variable for variable in problem.variables()}
-    if len(variables) < len(problem.variables()):
-        raise ValueError("two variables have the same name: give each a name of its own")
     return Program(
         _symmetric(matrix(form.P, n, n, "P", reading)),
         vector(form.q, reading),
@@ -67,15 +64,45 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
         read(form.offset, reading),
         form.cones,
         problem.objective.NAME == "maximize",
-        find_columns(variables, data, chain),
+        columns,
         {
             name: place
             if place.stop <= form.zero
             else slice(place.start + len(ends), place.stop + len(ends))
-            for name, place in find_rows(problem, data).items()
+            for name, place in places.items()
         },
         reading,
     )
+
+
+def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str, slice]]:
+    """Return the standard form of a cvxpy problem in floats, with places of its names.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        As in `compile_program`.
+
+    Returns
+    -------
+    form : StandardForm
+        Program, as a minimisation.
+    columns : dict of str to slice
+        Places of the problem's variables in x, column by column.
+    rows : dict of str to slice
+        Places of the problem's constraints among the rows.
+
+    Raises
+    ------
+    ValueError
+        As in `compile_program`.
+    """
+    data, chain, inverse = _compiled(problem)
+    variables = {variable.name(): variable for variable in problem.variables()}
+    if len(variables) < len(problem.variables()):
+        raise ValueError("two variables have the same name: give each a name of its own")
+    form = make_standard_form(data, inverse)
+    return form, find_columns(variables, data, chain), find_rows(problem, data)
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:

@@ -6,7 +6,7 @@ Results of backends are checked against it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -46,6 +46,16 @@ class StandardForm:
     """Upper bounds, shape (n,), inf if there is none."""
     offset: float
     """Constant, in units of the objective."""
+
+    def tidied(self) -> StandardForm:
+        """Return the program with a symmetric P, and matrices without stored zeros."""
+        from scipy import sparse
+
+        P, G = sparse.csr_array((self.P + self.P.T) / 2), sparse.csr_array(self.G, copy=True)
+        for M in (P, G):
+            M.sum_duplicates()
+            M.eliminate_zeros()
+        return replace(self, P=P, G=G)
 
     def objective(self, x: Array) -> float:
         """Return 1/2 x'Px + q'x + offset in float64.

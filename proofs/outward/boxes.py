@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import UNIT, round_toward
 from equimargin.formulations.programs.standard_form import StandardForm
 
@@ -22,7 +22,7 @@ PASSES = 10
 """Maximum number of passes over the rows."""
 
 
-def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Array]:
+def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Index]:
     """Return a program without rows of one variable, with bounds in their place.
 
     Parameters
@@ -41,7 +41,7 @@ def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Array]:
     single = np.flatnonzero((counts == 1) & (np.arange(len(form.h)) < form.zero + form.nonneg))
     single = single[form.G.data[form.G.indptr[single]] != 0]
     if not len(single):
-        return form, np.arange(len(form.h))
+        return form, np.arange(len(form.h), dtype=np.int64)
     j, a = form.G.indices[form.G.indptr[single]], form.G.data[form.G.indptr[single]]
     with np.errstate(all="ignore"):
         ends = form.h[single] / a
@@ -50,7 +50,7 @@ def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Array]:
     exact = np.abs(a) == 1
     np.minimum.at(upper, j[above], np.where(exact, ends, round_toward(ends, 1))[above])
     np.maximum.at(lower, j[below], np.where(exact, ends, round_toward(ends, -1))[below])
-    kept = np.setdiff1d(np.arange(len(form.h)), single)
+    kept = np.setdiff1d(np.arange(len(form.h), dtype=np.int64), single)
     return replace(
         form,
         G=form.G[kept],
@@ -76,7 +76,10 @@ def implied_bounds(form: StandardForm, ceiling: float = np.inf) -> StandardForm:
     """
     from scipy import sparse
 
-    rows, ends = [form.G[: form.zero + form.nonneg], -form.G[: form.zero]], [form.h[: form.zero + form.nonneg], -form.h[: form.zero]]
+    rows, ends = (
+        [form.G[: form.zero + form.nonneg], -form.G[: form.zero]],
+        [form.h[: form.zero + form.nonneg], -form.h[: form.zero]],
+    )
     if np.isfinite(ceiling):
         # q'x <= ceiling - c, because x'Px >= 0.
         rows.append(sparse.csr_array(form.q[None, :]))

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.numeric.exact_sums import sum_rows
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.programs.rational import Matrix
@@ -43,9 +43,7 @@ NEWTON_STEPS = 3
 """Steps towards the solution before its distance is bounded."""
 
 
-def settle(
-    B: Any, e: Array, v: Array, weight: Array, equations: int
-) -> tuple[Ball, Index] | None:
+def settle(B: Any, e: Array, v: Array, weight: Array, equations: int) -> tuple[Ball, Index] | None:
     """Return a ball with a point that satisfies B v = e exactly, and the rows that hold.
 
     Parameters
@@ -83,15 +81,13 @@ def settle(
     if ball is None:
         return None
     rest = _rest(B, e, v, weight)
-    followers = others[: MAX_COMBINED_EQUATIONS]
-    following = [
-        i for i in followers.tolist() if _follows(reduced, rest, rows[kept], int(rows[i]))
-    ]
+    followers = others[:MAX_COMBINED_EQUATIONS]
+    following = [i for i in followers.tolist() if _follows(reduced, rest, rows[kept], int(rows[i]))]
     settled = np.union1d(rows[np.concatenate([kept, following]).astype(np.int64)], shut[holds])
     return None if len(np.setdiff1d(np.arange(equations), settled)) else (ball, settled)
 
 
-def _independent(dense: Array, needed: Array) -> tuple[Index, Index]:
+def _independent(dense: Array, needed: Mask) -> tuple[Index, Index]:
     """Return the rows that are independent in floats, needed ones first, and the others."""
     from scipy.linalg import qr
 
@@ -134,7 +130,7 @@ def _inverse(square: Array) -> tuple[Array, float, float] | None:
     """Return R, a and a bound of relative roundings with |I - R square| <= a < 1/2."""
     k = len(square)
     try:
-        R = np.linalg.inv(square)
+        R = np.linalg.inv(square).astype(np.float64)
     except np.linalg.LinAlgError:
         return None
     # Roundings of R B and of the sum of a row, each counted twice.

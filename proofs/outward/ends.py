@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.exact_sums import (
     LOST_BY_UNDERFLOW,
     add_once,
@@ -69,7 +69,7 @@ class Ball:
 
 
 @np.errstate(all="ignore")
-def lower_end(form: StandardForm, x: Ball, z: Ball, settled: Array | None = None) -> float:
+def lower_end(form: StandardForm, x: Ball, z: Ball, settled: Index | None = None) -> float:
     """Return a proven lower bound of the optimum, -inf if x and z prove none.
 
     Parameters
@@ -114,12 +114,21 @@ def lower_end(form: StandardForm, x: Ball, z: Ball, settled: Array | None = None
         form, x.middle, x.radius
     )
     lost = slip + LOST_BY_UNDERFLOW * len(gain) + 2 * spread
-    value = add_once([form.offset, -lost, *terms.tolist(), *(-quadratic).tolist(), *gain.tolist(), *error.tolist()])
+    value = add_once(
+        [
+            form.offset,
+            -lost,
+            *terms.tolist(),
+            *(-quadratic).tolist(),
+            *gain.tolist(),
+            *error.tolist(),
+        ]
+    )
     return -math.inf if math.isnan(value) else float(round_toward(value, -1))
 
 
 @np.errstate(all="ignore")
-def upper_end(form: StandardForm, x: Ball, settled: Array | None = None) -> float:
+def upper_end(form: StandardForm, x: Ball, settled: Index | None = None) -> float:
     """Return a proven upper bound of the optimum, inf if x is not proven to be feasible.
 
     Parameters
@@ -143,7 +152,7 @@ def upper_end(form: StandardForm, x: Ball, settled: Array | None = None) -> floa
     if settled is not None:
         slack[settled], errors[settled] = 0.0, 0.0
     equations, rows = slice(0, form.zero), slice(form.zero, form.zero + form.nonneg)
-    if (slack[equations].any() or errors[equations].any()):
+    if slack[equations].any() or errors[equations].any():
         return math.inf
     # A NaN fails the test.
     if not (slack[rows] >= errors[rows]).all() or not _in_cones(form, slack, errors):
@@ -178,7 +187,8 @@ def _product_slip(form: StandardForm, x: Array, radius: Array) -> float:
     """Return a bound of the error of |P x|'radius in floats."""
     if not radius.any() or form.P.nnz == 0:
         return 0.0
-    return _total(2 * form.P.nnz, radius @ (abs(form.P) @ np.abs(x))) * form.P.shape[0] * 2 * UNIT
+    size = _total(2 * form.P.nnz, radius @ (abs(form.P) @ np.abs(x)))
+    return size * len(x) * 2 * UNIT
 
 
 def _spread(M: Any, radius: Array) -> tuple[Array, ...]:
@@ -197,9 +207,11 @@ def _up(first: Array, *others: Array) -> Array:
     return np.asarray(total)
 
 
-def _total(terms: int, total: float) -> float:
+def _total(terms: int, total: Any) -> float:
     """Return an upper bound of a sum of nonnegative products that was computed in floats."""
-    return float(total) * (1 + (terms + 4) * 2 * UNIT) + (terms + 1) * LOST_BY_UNDERFLOW * (total > 0)
+    size = float(total)
+    lost = (terms + 1) * LOST_BY_UNDERFLOW if size > 0 else 0.0
+    return size * (1.0 + (terms + 4) * 2 * UNIT) + lost
 
 
 def _in_cones(form: StandardForm, v: Array, errors: Array) -> bool:

@@ -24,15 +24,14 @@ from typing import Literal
 import numpy as np
 
 from equimargin.formulations.numeric.arguments import positive
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.programs.program import Program
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure.interval import enclosure
 from equimargin.proofs.outward.boxes import bounds_of_rows, implied_bounds
 from equimargin.proofs.outward.convexity import prove_convexity
 from equimargin.proofs.outward.ends import Ball, lower_end, upper_end
-from equimargin.proofs.outward.rational import program_of_form
+from equimargin.proofs.outward.rational import bound_count, program_of_form
 from equimargin.proofs.outward.repair import repaired_multipliers, repaired_points
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -91,6 +90,7 @@ def form_interval(
     *,
     width: float = WIDTH,
     seconds: float = 60.0,
+    rational: bool = True,
 ) -> FormInterval:
     """Return the interval of the optimum that points near x and z prove.
 
@@ -106,7 +106,9 @@ def form_interval(
     width : float, default 1e-9
         Relative width at which no further way is tried.
     seconds : float, default 60.0
-        Time limit of rational numbers in seconds.
+        Time limit in seconds; a step that has begun is finished.
+    rational : bool, default True
+        True to try rational numbers, too.
 
     Raises
     ------
@@ -124,9 +126,9 @@ def form_interval(
     for boxes in _boxes(bounded, found):
         value = lower_end(boxes, Ball.point(x), Ball.point(_inner(boxes, natural[kept])))
         found = _raised(found, value, "weak duality", natural)
-    found = _repaired(found, bounded, kept, x, natural, width)
+    found = _repaired(found, bounded, kept, x, natural, width, clock)
     size = len(x) + len(form.h)
-    if found.width > width and size <= MAX_RATIONAL_SIZE and clock.left > 0:
+    if rational and found.width > width and size <= MAX_RATIONAL_SIZE and clock.left > 0:
         found = _in_rationals(found, x, natural, clock)
     return found
 
@@ -139,12 +141,18 @@ def _boxes(form: StandardForm, found: FormInterval) -> Iterator[StandardForm]:
 
 
 def _repaired(
-    found: FormInterval, bounded: StandardForm, kept: Array, x: Array, z: Array, width: float
+    found: FormInterval,
+    bounded: StandardForm,
+    kept: Index,
+    x: Array,
+    z: Array,
+    width: float,
+    clock: Clock,
 ) -> FormInterval:
     """Return an interval with ends that repair proves, until it is narrow enough."""
     form = found.form
     for value, ball in repaired_points(bounded, x, z[kept]):
-        if found.width <= width:
+        if found.width <= width or clock.left <= 0:
             return found
         # The rows of one variable have become bounds, rounded outward if not exact.
         if value < found.upper and _keeps_single_rows(form, kept, ball):
@@ -152,17 +160,17 @@ def _repaired(
     if found.width <= width:
         return found
     *_, boxes = _boxes(bounded, found)
-    for value, (X, Z) in repaired_multipliers(boxes, x, z[kept]):
+    for value, (_, Z) in repaired_multipliers(boxes, x, z[kept]):
         if value > found.lower:
             whole = z.copy()
             whole[kept] = Z.middle
             found = _raised(found, value, "repair", whole)
-        if found.width <= width:
-            return found
+        if found.width <= width or clock.left <= 0:
+            break
     return found
 
 
-def _keeps_single_rows(form: StandardForm, kept: Array, ball: Ball) -> bool:
+def _keeps_single_rows(form: StandardForm, kept: Index, ball: Ball) -> bool:
     """Return True if a point satisfies the rows that became bounds."""
     single = np.setdiff1d(np.arange(len(form.h)), kept)
     part = replace(
@@ -189,8 +197,8 @@ def _inner(form: StandardForm, z: Array) -> Array:
 def _in_rationals(found: FormInterval, x: Array, z: Array, clock: Clock) -> FormInterval:
     """Return an interval with the ends that rational numbers prove within the time."""
     form = found.form
-    program: Program = program_of_form(form)
-    full = np.concatenate([np.zeros(len(program.h) - (len(z) - form.zero)), z[form.zero :]])
+    program = program_of_form(form)
+    full = np.concatenate([np.zeros(bound_count(form)), z[form.zero :]])
     given = (x, z[: form.zero], full)
     for point in (given, None):
         if found.width <= WIDTH or clock.left <= 0:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.numeric.exact_sums import sum_rows
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.outward.correction import settle
@@ -41,8 +41,10 @@ MARGINS = (1e-13, 1e-11, 1e-9, 1e-7, 0.0)
 With the last one, tight inequalities are solved as equations, for programs whose
 constraints leave them no slack.
 """
-MAX_FACTORED = 3000
-"""Maximum number of unknowns of least squares by factorisation; iterations take more."""
+MAX_FACTORED = 1500
+"""Maximum number of unknowns of least squares by a sparse factorisation."""
+MAX_GRAM = 3000
+"""Maximum number of equations of least squares by a dense factorisation."""
 ITERATIONS = 300
 """Maximum number of iterations of least squares."""
 TIGHT = 1e-14
@@ -77,9 +79,9 @@ class Constraints:
     f: Array
     low: Array
     high: Array
-    fixed: Array
+    fixed: Mask
 
-    def start(self, v: Array, on_bound: Array) -> tuple[Array, Array]:
+    def start(self, v: Array, on_bound: Mask) -> tuple[Array, Array]:
         """Return v with some entries moved onto their nearest bound, and weights.
 
         Parameters
@@ -103,9 +105,7 @@ class Constraints:
             Vector.
         """
         distance = np.minimum(v - self.low, self.high - v)
-        return np.where(
-            self.fixed, 0.0, np.clip(distance, 0.0, np.maximum(1.0, np.abs(v)))
-        )
+        return np.where(self.fixed, 0.0, np.clip(distance, 0.0, np.maximum(1.0, np.abs(v))))
 
     def opened(self, v: Array) -> Array:
         """Return weights of changes with which every equation can be solved, if any can.
@@ -129,7 +129,7 @@ class Constraints:
         moved[columns[helps]] = True
         return np.where(moved & ~self.fixed & (weight == 0), SMALL_WEIGHT, weight)
 
-    def near(self, v: Array, weight: Array, share: float) -> tuple[Array, Array]:
+    def near(self, v: Array, weight: Array, share: float) -> tuple[Array, Mask]:
         """Return a vector with margins in the inequalities, and True for the tight ones.
 
         Parameters
@@ -164,6 +164,7 @@ class Constraints:
 def _least_squares(B: Any, aim: Array, weight: Array) -> Array | None:
     """Return the least step, relative to the weights, with B step near aim, or None."""
     from scipy import sparse
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
     from scipy.sparse.linalg import lsmr, splu
 
     scaled = sparse.csr_array(B * weight[None, :])
@@ -174,15 +175,21 @@ def _least_squares(B: Any, aim: Array, weight: Array) -> Array | None:
     C = sparse.csr_array(scaled[used].multiply(1 / sizes[used][:, None]))
     k, n = C.shape
     goal = aim[used] / sizes[used]
-    if k + n > MAX_FACTORED:
-        found = lsmr(C, goal, atol=TIGHT, btol=TIGHT, conlim=0.0, maxiter=ITERATIONS)[0]
-    else:
+    if k + n <= MAX_FACTORED:
         corner = -REGULARISATION * sparse.eye_array(k)
         system = sparse.csc_matrix(sparse.block_array([[sparse.eye_array(n), C.T], [C, corner]]))
         try:
             found = splu(system).solve(np.concatenate([np.zeros(n), goal]))[:n]
         except RuntimeError:
             return None
+    elif k <= MAX_GRAM:
+        try:
+            gram = (C @ C.T).toarray() + REGULARISATION * np.eye(k)
+            found = C.T @ cho_solve(cho_factor(gram, check_finite=False), goal)
+        except LinAlgError:
+            return None
+    else:
+        found = lsmr(C, goal, atol=TIGHT, btol=TIGHT, conlim=0.0, maxiter=ITERATIONS)[0]
     step = found * weight
     return step if np.isfinite(step).all() else None
 
@@ -220,8 +227,8 @@ def repaired_points(form: StandardForm, x: Array, z: Array) -> Iterator[tuple[fl
         if (value := upper_end(form, point)) < np.inf:
             yield value, point
             continue
-        all_equations = np.arange(zero)
-        extra = zero + np.flatnonzero(tight & (share == 0))
+        all_equations = np.arange(zero, dtype=np.int64)
+        extra = zero + np.flatnonzero(tight & (share == 0)).astype(np.int64)
         for rows in (all_equations, *_with_tight(all_equations, extra)):
             settled = settle(form.G[rows], form.h[rows], near, constraints.opened(near), zero)
             if settled is not None:
@@ -290,7 +297,8 @@ def _dual_constraints(
     with np.errstate(all="ignore"):
         varies = form.lower < form.upper
         below = varies & np.isfinite(low) & (np.isinf(high) | (low == 0) | (r > ratio * low))
-        above = varies & np.isfinite(high) & ~below & (np.isinf(low) | (high == 0) | (-r > ratio * high))
+        near_high = np.isinf(low) | (high == 0) | (-r > ratio * high)
+        above = varies & np.isfinite(high) & ~below & near_high
     inside = np.flatnonzero(varies & ~below & ~above)
     fixed = np.zeros(k + len(z), dtype=np.bool_)
     fixed[k + stop :] = True

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equimargin.comparison import compare as compare
+    from equimargin.program_bound import bound as bound
 
-__all__ = ["__version__", "compare"]
+__all__ = ["__version__", "bound", "compare"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `compare` at its first use.
+    """Import `compare` and `bound` at their first use.
 
-    It needs cvxpy, which `import equimargin` must not load.
+    They need cvxpy, which `import equimargin` must not load.
     """
     if name == "compare":
         from equimargin.comparison import compare
 
         return compare
+    if name == "bound":
+        from equimargin.program_bound import bound
+
+        return bound
     raise AttributeError(f"module 'equimargin' has no attribute {name!r}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin import __version__
+from equimargin.cli.commands.bound import bound
 from equimargin.cli.commands.compare import compare
 from equimargin.cli.commands.listing import atlas, graph, list_, show
 from equimargin.cli.commands.path import path
@@ -101,6 +102,7 @@ FIRST: Sequence[Callable[..., None]] = (
     path,
     study,
     shrink,
+    bound,
     verify,
     list_,
     show,

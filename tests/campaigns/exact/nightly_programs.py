@@ -29,7 +29,10 @@ from campaigns.runner import At, Campaign, Check, Trial
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Program
 from equimargin.formulations.programs.rational import Matrix
+from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.enclosure import enclosure
+from equimargin.proofs.outward import form_interval
+from equimargin.solvers.backends.form import solve_form
 from equimargin.solvers.exact.program import (
     Inconclusive,
     Infeasible,
@@ -103,7 +106,66 @@ def judged(case: tuple[Program, bool], at: object) -> Trial:
         above, below = isinstance(outcome, Infeasible), isinstance(outcome, UnboundedProgram)
         inside = (proven.upper == inf or not above) and (proven.lower == -inf or not below)
     found.said += [] if inside else [f"{word(outcome)} is not in the interval"]
+    found.said += against_intervals(program, outcome, found)
     return found
+
+
+def against_intervals(program: Program, outcome: Outcome, found: Trial) -> Iterator[str]:
+    """Yield intervals in floats that contradict an outcome; count the ways of the true ones.
+
+    Answers are Clarabel's, and forged ones at all scales, for which only the width may be
+    large.
+    """
+    form = form_of(program)
+    rng = np.random.default_rng(program.n + len(program.h))
+    rows = len(form.h)
+    answer = clarabel_answer(form)
+    forged = [
+        (rng.normal(size=program.n) * size, rng.normal(size=rows) * size)
+        for size in 10.0 ** rng.uniform(-6, 6, 1)
+    ]
+    if answer is not None:
+        x, z = answer
+        forged = [forged[0], (x * (1 + 1e-6), z + rng.normal(size=rows) * 1e-6)]
+    for kind, (x, z) in [("answer", answer or forged[0]), *(("forged", pair) for pair in forged)]:
+        # Rational numbers are the oracle here, and are not tried.
+        interval = form_interval(form, x, z, width=1e-12, rational=False)
+        if isinstance(outcome, Optimum):
+            inside = interval.lower <= outcome.value <= interval.upper
+        else:
+            above, below = isinstance(outcome, Infeasible), isinstance(outcome, UnboundedProgram)
+            inside = (interval.upper == inf or not above) and (interval.lower == -inf or not below)
+        if not inside:
+            yield f"{word(outcome)} is not in [{interval.lower}, {interval.upper}] of a {kind}"
+        if kind == "answer" and isinstance(outcome, Optimum):
+            found.counts[f"in floats by {interval.lower_by} / {interval.upper_by}"] += 1
+
+
+def clarabel_answer(form: StandardForm) -> tuple[Array, Array] | None:
+    """Return Clarabel's point and multipliers, or None if it returns none."""
+    try:
+        return solve_form(form, "CLARABEL")
+    except ValueError:
+        return None
+
+
+def form_of(program: Program) -> StandardForm:
+    """Return a program of floats in floats; it has no second-order cones."""
+    G = sparse.csr_array(np.vstack([table(program.A), table(program.G)]))
+    ends = np.array([*program.b, *program.h], dtype=np.float64)
+    q, free = np.array(program.q, dtype=np.float64), np.full(program.n, np.inf)
+    return StandardForm(
+        sparse.csr_array(table(program.P)),
+        q,
+        G,
+        ends,
+        len(program.b),
+        len(program.h),
+        (),
+        -free,
+        free,
+        float(program.c),
+    )
 
 
 def pivots_agree(program: Program, outcome: Outcome) -> bool:

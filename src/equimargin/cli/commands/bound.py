@@ -1,0 +1,75 @@
+"""Command `bound`: a proven interval of the optimum of a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equimargin.cli.options.shared import JSONOption
+from equimargin.cli.output.errors import report_errors
+from equimargin.cli.output.files import check_writable, writing
+
+WIDE = 4
+"""Exit status of an interval that is wider than asked for."""
+
+
+def bound(  # prose-ok: param-section
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="MPS, QPS or LP file, also with .gz."),
+    ],
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Solution file of HiGHS, lines of a name and a value, or JSON with x and y.",
+        ),
+    ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Solver of what the solution file lacks: any that cvxpy has installed; CLARABEL "
+            "by default.",
+        ),
+    ] = None,
+    width: Annotated[
+        float, typer.Option(metavar="WIDTH", help="Relative width that suffices.")
+    ] = 1e-6,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit of the proof.")
+    ] = 60.0,
+    json: JSONOption = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
+    ] = None,
+) -> None:
+    """Bound the optimum of a linear or convex quadratic program, whatever solver answered.
+
+    The interval is proven: every rounding error is included, and no status of a solver
+    is used. A bad solution gives a wide interval, not a false one. Integer variables
+    are refused.
+
+    Exit status: 0 the interval is as narrow as asked for; 2 bad usage or input; 4 it is
+    wider.
+    """
+    with report_errors(), writing(json, certificate) as write:
+        from json import dumps
+
+        from equimargin.program_bound import bound as bound_program
+        from equimargin.solution_file import read_solution
+
+        check_writable(json, certificate)
+        x, y = (None, None) if solution is None else read_solution(solution)
+        found = bound_program(model, x, y, solver=solver, width=width, seconds=seconds)
+        typer.echo(found.statement)
+        if found.answer:
+            typer.echo(found.answer)
+        if json is not None:
+            write(json, dumps(found.record(), indent=2))
+        if certificate is not None:
+            write(certificate, dumps(found.certificate(seconds), separators=(",", ":")))
+    raise typer.Exit(0 if found.width <= width else WIDE)

@@ -1,0 +1,282 @@
+"""Proven interval of the optimum of any convex program, from any solver's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.compiled import compile_form
+from equimargin.formulations.programs.model_file import Model, read_model
+from equimargin.formulations.programs.standard_form import StandardForm
+from equimargin.proofs.certificates.program import program_certificate
+from equimargin.proofs.outward import FormInterval, form_interval
+from equimargin.proofs.outward.interval import WIDTH
+from equimargin.proofs.outward.rational import exact_enclosure
+from equimargin.solvers.backends.form import solve_form
+
+DEFAULT_SOLVER = "CLARABEL"
+"""Solver of the points and multipliers that are not passed."""
+Values = ArrayLike | Mapping[str, float]
+"""Numbers in the order of the model, or by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramBound:
+    """Proven interval of the optimum of a convex program.
+
+    Parameters
+    ----------
+    name : str
+        Name of the program.
+    lower, upper : float
+        Ends of the interval of the stated objective, -inf and inf if not proven.
+    lower_by, upper_by : str
+        Ways that proved the ends.
+    width : float
+        Difference of the ends, relative to the larger of their sizes.
+    convex : str
+        Argument that the program is convex.
+    taken : str
+        Reading of the numbers, which is not proven.
+    objective : float or None
+        Objective of the passed point; None if no point was passed.
+    violation : float or None
+        Largest violation of a row or a bound by the passed point.
+    """
+
+    name: str
+    lower: float
+    upper: float
+    lower_by: str
+    upper_by: str
+    width: float
+    convex: str
+    taken: str
+    objective: float | None = None
+    violation: float | None = None
+    proof: FormInterval = field(repr=False, kw_only=True)
+
+    @property
+    def statement(self) -> str:
+        """Sentence with the interval, its relative width, and the ways."""
+        if self.lower > self.upper:
+            return f"{self.name}: no point is feasible: the two ends contradict each other"
+        ways = sorted({self.lower_by, self.upper_by})
+        return (
+            f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
+            f"{self.width:.1e}, proven by {' and '.join(ways)}; {self.taken}"
+        )
+
+    @property
+    def answer(self) -> str:
+        """Sentence on the passed point, empty if none was passed."""
+        if self.objective is None:
+            return ""
+        far = max(abs(self.objective - self.lower), abs(self.objective - self.upper))
+        return (
+            f"the passed point has the objective {self.objective!r}, at most {far:.1e} from the "
+            f"optimum, and violates constraints by at most {self.violation:.1e}"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Return the figures as plain values, infinite ends as text."""
+        keys = ("name", "lower", "upper", "lower_by", "upper_by", "width", "convex", "taken")
+        figures = {key: getattr(self, key) for key in (*keys, "objective", "violation")}
+        return {
+            key: str(v) if isinstance(v, float) and not np.isfinite(v) else v
+            for key, v in figures.items()
+        }
+
+    def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
+        """Return a certificate of format 2, which `equimargin verify` checks.
+
+        It states the program as a minimisation in rational numbers, and points of
+        rational numbers, which are sought near those of the interval; its interval may
+        be another one.
+
+        Parameters
+        ----------
+        seconds : float, default 60.0
+            Time limit of the search in seconds.
+
+        Raises
+        ------
+        ValueError
+            If no point in rational numbers is found in time, or the checker rejects it.
+        """
+        found = exact_enclosure(self.proof.form, self.proof.x, self.proof.z, seconds)
+        if found.dual is None and found.primal is None:
+            raise ValueError(
+                f"no point in rational numbers proves an end within {seconds:g} s; raise the limit"
+            )
+        return program_certificate(found.program, found)
+
+
+def bound(
+    problem: Any,
+    x: Values | None = None,
+    y: Values | None = None,
+    *,
+    solver: str | None = None,
+    width: float = WIDTH,
+    seconds: float = 60.0,
+) -> ProgramBound:
+    """Return a proven interval of the optimum of a convex program.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem, str or Path
+        Linear, quadratic or second-order cone program, or its MPS, QPS or LP file.
+    x : array-like of shape (n,), or mapping of str to float, optional
+        Point of a model file, whose objective is compared with the optimum; by default
+        the solver's. A solved cvxpy problem has its own.
+    y : array-like of shape (m,), or mapping of str to float, optional
+        Prices of a file's rows, of either sign convention; by default the solver's.
+    solver : str, optional
+        Any of `cvxpy.installed_solvers()`, for what is not passed; CLARABEL by default.
+    width : float, default 1e-9
+        Relative width at which no further way is tried.
+    seconds : float, default 60.0
+        Time limit in seconds; a step that has begun is finished.
+
+    Returns
+    -------
+    ProgramBound
+        Interval; wide or infinite if the answer is bad, and never false.
+
+    Raises
+    ------
+    ValueError
+        If the file is not read, the program is not proven to be convex or has integer
+        variables, x or y do not fit it, or the solver has no answer.
+    OSError
+        If the file cannot be opened.
+    """
+    positive(width, "width")
+    if isinstance(problem, str | Path):
+        path = Path(problem)
+        return _bound_of_model(read_model(path), path.name, x, y, solver, width, seconds)
+    if x is not None or y is not None:
+        raise ValueError(
+            "x and y are those of a model file; a cvxpy problem has its own values: solve it "
+            "before, or assign to its variables"
+        )
+    form = compile_form(problem)[0].tidied()
+    found = form_interval(
+        form, *solve_form(form, solver or DEFAULT_SOLVER), width=width, seconds=seconds
+    )
+    maximised = problem.objective.NAME == "maximize"
+    taken = "the program is cvxpy's standard form in doubles"
+    return _made("the problem", found, maximised, taken, *_own_answer(problem))
+
+
+def _bound_of_model(
+    model: Model,
+    name: str,
+    x: Values | None,
+    y: Values | None,
+    solver: str | None,
+    width: float,
+    seconds: float,
+) -> ProgramBound:
+    """Return the interval of a model, from a passed answer or a solver's."""
+    form, sign = model.form, -1.0 if model.maximised else 1.0
+    given = None if x is None else _vector(x, model.columns, "x", "variables")
+    prices = None if y is None else _vector(y, model.rows, "y", "rows")
+    point, z = (
+        (given, np.zeros(len(form.h)))
+        if given is not None and prices is not None
+        else solve_form(form, solver or DEFAULT_SOLVER)
+    )
+    point = point if given is None else given
+    z = z if prices is None else _natural(model, point, prices)
+    found = form_interval(form, point, z, width=width, seconds=seconds)
+    taken = "decimals are read as the nearest double"
+    if given is None:
+        return _made(name, found, model.maximised, taken)
+    objective = sign * form.objective(given)
+    return _made(name, found, model.maximised, taken, objective, _violation(form, given))
+
+
+def _made(
+    name: str,
+    found: FormInterval,
+    maximised: bool,
+    taken: str,
+    objective: float | None = None,
+    violation: float | None = None,
+) -> ProgramBound:
+    """Return the interval of the stated objective."""
+    ends = (found.lower, found.lower_by), (found.upper, found.upper_by)
+    # Adding 0 removes the sign of a 0.
+    (low, low_by), (high, high_by) = (
+        ((0.0 - found.upper, found.upper_by), (0.0 - found.lower, found.lower_by))
+        if maximised
+        else ends
+    )
+    return ProgramBound(
+        name,
+        low + 0.0,
+        high + 0.0,
+        low_by,
+        high_by,
+        found.width,
+        found.convex,
+        taken,
+        objective,
+        violation,
+        proof=found,
+    )
+
+
+def _vector(values: Values, names: tuple[str, ...], argument: str, noun: str) -> Array:
+    """Return numbers in the order of the model."""
+    if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in set(names)]
+        if unknown:
+            raise ValueError(f"{argument} names {unknown[0]!r}, which is none of the {noun}")
+        # Solution files leave out zeros.
+        values = [float(values.get(name, 0.0)) for name in names]
+    numbers = np.ravel(np.asarray(values, dtype=np.float64))
+    if len(numbers) != len(names):
+        raise ValueError(
+            f"{argument} has {len(numbers)} numbers, and the model {len(names)} {noun}; pass one "
+            f"for each, in the order of the file, or by name"
+        )
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{argument} has a number that is not finite")
+    return numbers
+
+
+def _natural(model: Model, x: Array, y: Array) -> Array:
+    """Return the multipliers of prices y or -y, whichever fit the point better."""
+    form = model.form
+
+    def mismatch(z: Array) -> float:
+        r = form.P @ x + form.q + form.G.T @ z
+        inside = (x - form.lower > 1e-6) & (form.upper - x > 1e-6)
+        return float(np.abs(r[inside]).sum() + np.abs(z * (form.h - form.G @ x)).sum())
+
+    return min((model.multipliers(y), model.multipliers(-y)), key=mismatch)
+
+
+def _own_answer(problem: Any) -> tuple[float | None, float | None]:
+    """Return the objective of a cvxpy problem's values and their violation, or None twice."""
+    if problem.objective.value is None:
+        return None, None
+    worst = (np.max(constraint.violation(), initial=0.0) for constraint in problem.constraints)
+    return float(problem.objective.value), float(max(worst, default=0.0))
+
+
+def _violation(form: StandardForm, x: Array) -> float:
+    slack = form.h - form.G @ x
+    rows = np.abs(slack - form.on_cone(slack))
+    boxes = np.maximum(form.lower - x, x - form.upper)
+    return float(max(rows.max(initial=0.0), boxes.max(initial=0.0)))

@@ -1,0 +1,101 @@
+"""Readers of solution files of linear and quadratic programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+Values = dict[str, float] | list[float]
+"""Numbers by name, or in the order of the model."""
+MAX_BYTES = 2**30
+"""Maximum size of a solution file."""
+
+
+def read_solution(path: Path) -> tuple[Values | None, Values | None]:
+    """Return the point and the prices of a solution file, None if it has none.
+
+    A JSON file has the keys x and y: lists, or objects by name. Any other file is one
+    of HiGHS, or has a name and a value on every line, as those of cuOpt and SCIP.
+
+    Parameters
+    ----------
+    path : Path
+        Solution file.
+
+    Raises
+    ------
+    ValueError
+        If the file has no point and no prices.
+    OSError
+        If the file cannot be opened.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path} has more than {MAX_BYTES:,} bytes")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if text.lstrip().startswith("{"):
+        return _from_json(path, text)
+    columns, rows = _from_lines(text)
+    if not columns:
+        raise ValueError(
+            f"{path} has no values; give a solution file of HiGHS, lines of a name and a value, or "
+            f'JSON such as {{"x": [1.0, 2.0], "y": [0.5]}}'
+        )
+    return columns, rows or None
+
+
+def _from_json(path: Path, text: str) -> tuple[Values | None, Values | None]:
+    try:
+        given = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as reason:
+        raise ValueError(f"{path} is no JSON: {reason}") from None
+    if not set(given) & {"x", "y"}:
+        raise ValueError(f"{path} has neither x nor y; give one of them, or both")
+    return _numbers(path, given.get("x"), "x"), _numbers(path, given.get("y"), "y")
+
+
+def _numbers(path: Path, given: Any, key: str) -> Values | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, dict):
+            return {name: float(v) for name, v in given.items()}
+        return [float(v) for v in given]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{key} of {path} is neither a list of numbers nor an object of numbers by name"
+        ) from None
+
+
+def _from_lines(text: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return primal values of columns and dual values of rows.
+
+    HiGHS's sections are "# Primal solution values" with "# Columns" and "# Rows", and
+    the same of "# Dual"; without sections every line is a primal value.
+    """
+    columns: dict[str, float] = {}
+    rows: dict[str, float] = {}
+    dual, section = False, "columns"
+    for line in text.splitlines():
+        words = line.split()
+        if line.startswith("#"):
+            heading = line[1:].strip().lower()
+            if heading.startswith(("primal", "dual")):
+                dual = heading.startswith("dual")
+            section = heading.split()[0] if heading else section
+            continue
+        target = (
+            columns
+            if section not in ("rows", "basis") and not dual
+            else rows
+            if dual and section == "rows"
+            else None
+        )
+        if target is None or len(words) < 2:
+            continue
+        try:
+            target[words[0]] = float(words[1])
+        except ValueError:
+            continue
+    columns.pop("Objective", None)
+    return columns, rows

@@ -1,0 +1,208 @@
+"""`bound`: intervals of model files and of cvxpy problems, and their refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from cvxpy.tests import solver_test_helpers
+from typer.testing import CliRunner
+
+from equimargin import bound
+from equimargin.cli.app import app
+from equimargin.formulations.programs.model_file import read_model
+
+RUN = CliRunner()
+MODEL = """NAME          QP
+ROWS
+ N  obj
+ G  r1
+ L  r2
+COLUMNS
+    x         r1        2.0   r2   -1.0
+    x         obj       1.5
+    y         r1        1.0   r2   2.0
+    y         obj       -2.0
+RHS
+    rhs1      obj       -4.0
+    rhs1      r1        2.0   r2   6.0
+BOUNDS
+ UP bnd1      x         20.0
+QUADOBJ
+    x         x         8.0
+    x         y         2.0
+    y         y         10.0
+ENDATA
+"""
+"""CUTEst's example of the QPS format, with the optimum 8.371875 at (0.7625, 0.475)."""
+OPTIMUM = 8.371875
+MAXIMUM = "Maximize\n obj: 3 x + 2 y\nSubject To\n c1: x + y <= 4\n c2: x - y <= 3\nEnd\n"
+"""Maximum 11.5 at (3.5, 0.5), with prices 2.5 and 0.5."""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.qps"
+    path.write_text(MODEL)
+    return path
+
+
+def test_model_file_has_its_optimum_within_a_narrow_interval(model: Path) -> None:
+    found = bound(model)
+    assert found.lower <= OPTIMUM <= found.upper
+    assert found.width <= 1e-9
+    assert found.objective is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_prices_of_either_sign_prove_the_interval(model: Path, sign: float) -> None:
+    found = bound(str(model), x=[0.7625, 0.475], y={"r1": 4.275 * sign})
+    assert found.width <= 1e-9
+    assert found.objective == OPTIMUM
+    assert found.violation == 0.0
+
+
+def test_wrong_answer_is_far_from_a_true_interval(model: Path) -> None:
+    found = bound(model, x=[5.0, 5.0], y=[100.0, 7.0])
+    assert found.lower <= OPTIMUM <= found.upper
+    assert found.objective == 276.5
+    assert "at most 2.7e+02 from the optimum" in found.answer
+
+
+def test_maximum_keeps_its_sign_and_its_ends(tmp_path: Path) -> None:
+    path = tmp_path / "model.lp"
+    path.write_text(MAXIMUM)
+    found = bound(path, x={"x": 3.5, "y": 0.5}, y={"c1": 2.5, "c2": 0.5})
+    assert found.lower <= 11.5 <= found.upper
+    assert found.width <= 1e-9
+    assert found.objective == 11.5
+
+
+def test_ranges_become_two_rows_with_multipliers_of_one_sign(tmp_path: Path) -> None:
+    path = tmp_path / "model.mps"
+    path.write_text(MODEL.replace("BOUNDS\n", "RANGES\n    g         r1        1.0\nBOUNDS\n"))
+    model = read_model(path)
+    assert not model.maximised
+    assert model.rows == ("r1", "r2")
+    assert model.form.h.tolist() == [3.0, 6.0, -2.0]
+    assert model.multipliers(np.array([4.0, -0.5])).tolist() == [0.0, 0.5, 4.0]
+    assert model.multipliers(np.array([-4.0, 0.5])).tolist() == [4.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS", "HIGHS"])
+def test_answer_of_any_solver_gives_an_interval(solver: str) -> None:
+    x = cp.Variable(3, name="x")
+    A = np.arange(12.0).reshape(4, 3) ** 1.5
+    problem = cp.Problem(cp.Minimize(cp.norm(A @ x - 1, 1) + cp.sum(x)), [x >= 0.1, x <= 5])
+    problem.solve(solver=solver)
+    found = bound(problem, solver=solver)
+    assert found.lower <= found.upper
+    assert found.width <= 1e-6
+    assert found.objective == pytest.approx(problem.value)
+
+
+CVXPY_PROBLEMS = (
+    *(f"lp_{i}" for i in range(3)),
+    *(f"qp_{i}" for i in range(1)),
+    *(f"socp_{i}" for i in range(4)),
+)
+"""cvxpy's own test problems with an optimum."""
+
+
+@pytest.mark.parametrize("name", CVXPY_PROBLEMS)
+def test_expected_optimum_of_cvxpy_tests_is_inside(name: str) -> None:
+    make = getattr(solver_test_helpers, name)
+    case = make(axis=0) if name == "socp_3" else make()
+    found = bound(case.prob)
+    slack = 1e-6 * (1 + abs(case.expect_val))
+    assert found.lower - slack <= case.expect_val <= found.upper + slack
+    assert found.lower <= found.upper
+
+
+def test_infeasible_problem_has_no_interval_of_a_solver() -> None:
+    x = cp.Variable(name="x")
+    with pytest.raises(ValueError, match="infeasible"):
+        bound(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]))
+
+
+def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="x has 3 numbers, and the model 2 variables"):
+        bound(model, x=[1, 2, 3])
+    with pytest.raises(ValueError, match="y names 'r9', which is none of the rows"):
+        bound(model, y={"r9": 1.0})
+    with pytest.raises(ValueError, match="unknown solver 'CLARABLE'"):
+        bound(model, solver="CLARABLE")
+    with pytest.raises(ValueError, match="no model file that is known by its suffix"):
+        bound(tmp_path / "model.txt")
+    with pytest.raises(OSError, match="missing"):
+        bound(tmp_path / "missing.mps")
+    indefinite = tmp_path / "indefinite.qps"
+    indefinite.write_text(MODEL.replace("8.0\n", "-8.0\n"))
+    with pytest.raises(ValueError, match="not convex"):
+        bound(indefinite)
+    integer = tmp_path / "integer.lp"
+    integer.write_text(MAXIMUM.replace("End", "General\n x\nEnd"))
+    with pytest.raises(ValueError, match="1 integer or semicontinuous"):
+        bound(integer)
+    broken = tmp_path / "broken.mps"
+    broken.write_text("ROWS\n nonsense")
+    with pytest.raises(ValueError, match="is no MPS file that HiGHS reads"):
+        bound(broken)
+
+
+SOLUTION = """Model status
+Optimal
+
+# Primal solution values
+Feasible
+Objective 8.371875
+# Columns 2
+x 0.7625
+y 0.475
+# Rows 2
+r1 2
+r2 0.1875
+
+# Dual solution values
+Feasible
+# Columns 2
+x 0
+y 0
+# Rows 2
+r1 4.275
+r2 0
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SOLUTION,
+        '{"x": [0.7625, 0.475], "y": {"r1": 4.275}}',
+        "# Objective value: 8.4\nx 0.7625\ny 0.475\n",
+    ],
+)
+def test_command_writes_a_certificate_that_verify_accepts(
+    model: Path, tmp_path: Path, text: str
+) -> None:
+    solution, certificate, record = (tmp_path / name for name in ("s.sol", "c.json", "r.json"))
+    solution.write_text(text)
+    options = ["--solution", solution, "--certificate", certificate, "--json", record]
+    result = RUN.invoke(app, ["bound", str(model), *map(str, options)])
+    assert result.exit_code == 0, result.output
+    assert "the optimum is in [8.37187" in result.output
+    assert "the passed point has the objective 8.371875" in result.output
+    figures = json.loads(record.read_text())
+    assert figures["lower"] <= OPTIMUM <= figures["upper"]
+    assert "ACCEPTED" in RUN.invoke(app, ["verify", str(certificate)]).output
+
+
+def test_command_refuses_an_empty_solution(model: Path, tmp_path: Path) -> None:
+    solution = tmp_path / "s.sol"
+    solution.write_text("no numbers\n")
+    result = RUN.invoke(app, ["bound", str(model), "--solution", str(solution)])
+    assert result.exit_code == 2
+    assert "has no values" in result.output
