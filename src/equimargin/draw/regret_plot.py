@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from equimargin.proofs.surrogate_regret import SurrogateRegret
+from equimargin.proofs.rankings.surrogate_regret import SurrogateRegret
 
 INK = "#1b5e8c"
 """Colour of the misordered pairs of the optimum."""

@@ -17,7 +17,7 @@ from equimargin.draw.regret_plot import draw_regret
 from equimargin.formulations import classification, ranking, ranking_from_pairs, rbf
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import PairCount, SurrogateRegret, surrogate_regret
-from equimargin.proofs.surrogate_regret import excess, root_above
+from equimargin.proofs.rankings.surrogate_regret import excess, root_above
 from equimargin.solvers import exact_optimum, exact_path, given_gram, regularization_path
 from equimargin.solvers.exact.numbers import as_fractions, integral
 from narrow import present
