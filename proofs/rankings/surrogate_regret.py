@@ -185,7 +185,7 @@ class SurrogateRegret:
         return excess(self.misranked(C), self.fewest)
 
     def pairs(self, C: Any) -> tuple[Flags, Flags]:
-        """Return which pairs the optimum at C misorders.
+        """Return which pairs the optimum at C misorders, in the order of `problem.rows`.
 
         Parameters
         ----------
