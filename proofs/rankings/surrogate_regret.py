@@ -272,6 +272,7 @@ def surrogate_regret(
             f"surrogate_regret: the exact path is incomplete, because {path.stopped}; pass the "
             f"path of `regularization_path`"
         )
+    # The search comes first, because it refuses too many pairs at once.
     search, numbers = least_misranked(problem, seconds), integral(problem)
     try:
         semidefinite(problem, numbers, Clock(seconds))

@@ -56,7 +56,7 @@ def through_gram(run: Run) -> Run:
     @wraps(run)
     def solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
         start = warm_start or Point()
-        # Weights alone have no coefficients to start from.
+        # A run in coefficients cannot begin at weights alone.
         in_weights_alone = start.w is not None and start.beta is None and start.alpha is None
         if (
             in_weights_alone
