@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.data import Data
-from equimargin.formulations import Family, Kernel, classification, linear
+from equimargin.formulations import Family, Kernel, ProgramProblem, classification, linear
 from equimargin.formulations.declarations.checks import KernelPoints, Labels, Optional, matrix
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.arrays import Array, dense
@@ -75,7 +75,7 @@ def task_of_table(family: Family[Any]) -> str:
     return "ranking" if "qid" in family.parts else "regression"
 
 
-def has_kernel(family: Family[Any]) -> bool:
+def has_kernel(family: Family[ProgramProblem]) -> bool:
     """Return True if a family's points may be those of a kernel.
 
     Parameters
@@ -147,6 +147,7 @@ def data_from_table(
 def _columns(family: Family[Any], rows: Data) -> dict[str, Any]:
     """Return the weights, queries and pairs of the rows by the family's names for them."""
     names = {attribute: name for name, attribute in COLUMNS.items() if name in family.parts}
+    # Rows and family must have the same roles, except those that the family may lack.
     for attribute, (noun, given, left_out) in ROLES.items():
         name, has = names.get(attribute, ""), getattr(rows, attribute) is not None
         if has and not name:

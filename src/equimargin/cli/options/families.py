@@ -86,7 +86,7 @@ def brought(
                 f"--family ID"
             )
         return None
-    from equimargin.own.data import list_family_names, load_problem, match_families
+    from equimargin.own.data import list_family_names, match_families
 
     patterns = patterns or []
     _check_names(patterns)
@@ -104,20 +104,25 @@ def brought(
     if data is not None and families[0].id == COUPLING and _has_many_classes(data, reading, posing):
         return None
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
-    given = [
-        name
-        for name, source in sources.items()
-        if source is not None and source.name == "COMMANDLINE"
-    ]
-    if draw is None and data is not None and not data.endswith((".json", ".npz")):
-        tables = [family for family in families if family.load is None]
-        if len(tables) == len(families):
-            return _of_tables(families, data, reading, posing, given)
+    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    # A family with a function for its files reads no table.
+    reads_tables = all(family.load is None for family in families)
+    if data is not None and not data.endswith((".json", ".npz")) and reads_tables:
+        return _of_tables(families, data, reading, posing, given)
     if given:
         raise ValueError(
             f"{_option_name(given[0])} does not apply to {families[0].id}, whose data "
             f"determine the problem; leave it out"
         )
+    return _of_own_data(families, data, draw)
+
+
+def _of_own_data(
+    families: Sequence[Family[ProgramProblem]], data: str | None, draw: int | None
+) -> ComparisonInput:
+    """Make the problems of families for a file of their own data, or for a seed."""
+    from equimargin.own.data import load_problem
+
     with printed_apart():
         pairs = [load_problem(family, data, draw) for family in families]
     title = "; ".join(line for _, line in pairs)
@@ -139,7 +144,7 @@ def _are_only(families: Sequence[Family[ProgramProblem]], patterns: Sequence[str
     Raises
     ------
     ValueError
-        If there are other names and patterns beside them.
+        If there are other names and patterns in addition to them.
     """
     ids = {family.id.lower() for family in families}
     others = [pattern for pattern in patterns if pattern.lower() not in ids]
@@ -184,18 +189,11 @@ def _of_tables(
 
     _check_options(families, posing, given)
     named = _parameters(families, posing, given)
-    tasks = [task_of_table(family) for family in families]
-    others = [family.id for family, task in zip(families, tasks, strict=True) if task != tasks[0]]
-    if source == "-" and others:
-        raise ValueError(
-            f"standard input is read once, and {families[0].id} and {others[0]} read a table in "
-            f"different ways; name a file, or one family"
-        )
-    tables = {task: _rows(source, reading, posing, task) for task in dict.fromkeys(tasks)}
+    tables = _tables(families, source, reading, posing)
     problems: list[ProgramProblem] = []
     titles: list[str] = []
-    for family, task in zip(families, tasks, strict=True):
-        rows = tables[task]
+    for family in families:
+        rows = tables[task_of_table(family)]
         kernel = make_kernel(posing, rows)
         parameters = {name: value for name, value in named.items() if name in family.parts}
         problems.append(family(data_from_table(family, rows, kernel, parameters)))
@@ -216,10 +214,31 @@ def _of_tables(
     return ComparisonInput(problems, "; ".join(titles), record, settings)
 
 
-def _rows(source: str, reading: ReadFields, posing: ProblemFields, task: str) -> Data:
-    """Load the rows for a task, and scale them if requested."""
-    rows = loaded(source, reading, task, posing.kernel, posing.levels)
-    return rows.scaled() if reading.scale else rows
+def _tables(
+    families: Sequence[Family[ProgramProblem]],
+    source: str,
+    reading: ReadFields,
+    posing: ProblemFields,
+) -> dict[str, Data]:
+    """Load the rows for each task of the families, scaled if requested.
+
+    Raises
+    ------
+    ValueError
+        If standard input would be read for two tasks.
+    """
+    from equimargin.own.tables import task_of_table
+
+    first_of = {task_of_table(family): family.id for family in reversed(families)}
+    if source == "-" and len(first_of) > 1:
+        raise ValueError(
+            f"standard input is read once, and {' and '.join(sorted(first_of.values()))} read a "
+            f"table in different ways; name a file, or one family"
+        )
+    tables = {
+        task: loaded(source, reading, task, posing.kernel, posing.levels) for task in first_of
+    }
+    return {task: rows.scaled() if reading.scale else rows for task, rows in tables.items()}
 
 
 def _check_options(
