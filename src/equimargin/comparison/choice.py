@@ -188,7 +188,8 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
         If a pattern matches no name.
     """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    names = list(known)
+    # Problems of several pairs of classes have one family.
+    names = list(dict.fromkeys(known))
     for pattern in wanted:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
             raise ValueError(

@@ -106,8 +106,8 @@ def data_from_table(
     Raises
     ------
     ValueError
-        If the rows are of another task, have weights or queries that the family does
-        not have, a parameter is missing or unknown, or X is no matrix of inner
+        If the rows are of another task, have three classes or more and the family two,
+        have weights or queries that the family does not have, a parameter is missing or unknown, or X is no matrix of inner
         products and the kernel is not linear.
     """
     task, parts = task_of_table(family), family.parts
@@ -115,6 +115,11 @@ def data_from_table(
         raise ValueError(
             f"{family.id} reads {task} rows, and {rows.name} was loaded for {rows.task}; load "
             f"it with task={task!r}"
+        )
+    if rows.has_many_classes:
+        raise ValueError(
+            f"{family.id} has two classes, and {rows.name} has {len(rows.classes or ())}; keep "
+            f"two of them"
         )
     data = _columns(family, rows)
     if "X" in parts:

@@ -483,9 +483,9 @@ def _of_classes(
     Raises
     ------
     ValueError
-        If --family names another family, or --delta is given.
+        If --family names another family, --delta is given, or an option does not apply
+        to `coupling.wlw`.
     """
-    from equimargin.formulations import Problem
     from equimargin.problems import make_coupling_problem, make_problems_from_data
 
     if posing.delta is not None:
@@ -496,18 +496,25 @@ def _of_classes(
         rows, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
     if posing.bias is not None:
+        # crammer_singer has no bias.
         problems = [
             problem
             for problem in problems
-            if isinstance(problem, Problem) and problem.bias == (posing.bias == "free")
+            if getattr(problem, "bias", False) == (posing.bias == "free")
         ]
     left_out = (
         ""
         if problems[-1].family == "crammer_singer"
-        else "; crammer_singer has the hinge, a linear kernel, finite C, no bias and no weights"
+        else "; crammer_singer is left out: it has the hinge, a linear kernel, finite C, no bias "
+        "and no weights"
     )
     # It needs solutions of all pairs, also without held-out rows, before the comparison.
     if "coupling.wlw" in {name.lower() for name in posing.family or []}:
+        if posing.loss == "squared_hinge" or posing.bias not in (None, "free"):
+            raise ValueError(
+                "coupling.wlw couples the probabilities of pairs of classes with hinge loss and a "
+                "free bias; leave --loss and --bias out"
+            )
         problems.append(make_coupling_problem(rows.X, rows.y, posing.C, kernel, rows.weight))
     return _chosen(problems, rows, kernel, posing, settings, left_out)
 
@@ -523,7 +530,12 @@ def _chosen(
     """Return the problems of the named families, with the records of all rows."""
     from equimargin.comparison.choice import matching
 
-    chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
+    try:
+        chosen = matching(
+            posing.family or ["*"], [problem.family for problem in problems], "family"
+        )
+    except ValueError as reason:
+        raise ValueError(f"{reason}{left_out}") from None
     read_as = rows.describe()
     m, d = rows.X.shape
     record = {
@@ -534,7 +546,8 @@ def _chosen(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}{left_out}"
+    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}"
+    title += "" if posing.family else left_out
     return ComparisonInput(
         [problem for problem in problems if problem.family in chosen], title, record, settings
     )
