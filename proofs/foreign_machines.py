@@ -143,7 +143,8 @@ def of_classifier(estimator: Any) -> AnyModel:
     ------
     ValueError
         As in `of_estimator`, or if class weights of a NuSVC or of crammer_singer are
-        given, or a class had no weight in the training.
+        given, a class had no weight in the training, or the names of two pairs of
+        classes are equal.
     """
     last, steps, at_end = unwrapped(estimator)
     kind = type(last).__name__
@@ -166,7 +167,11 @@ def of_classifier(estimator: Any) -> AnyModel:
             f"the {kind} has no machine for some of its {len(classes)} classes, whose rows had "
             f"weight 0 in the training; fit it without them"
         )
-    return Machines(f"{kind}{at_end}", len(classes), tuple(of_kind(last)), steps)
+    machines = tuple(of_kind(last))
+    names = [machine.name for machine in machines]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ValueError(f"two machines of the {kind} have the name {twice!r}; rename the classes")
+    return Machines(f"{kind}{at_end}", len(classes), machines, steps)
 
 
 def _joint(estimator: Any) -> JointModel:

@@ -271,6 +271,7 @@ def test_command_compares_classes_by_name_in_80_columns(iris_file: str, tmp_path
             "crammer_singer is left out: it has the hinge, a linear kernel",
         ),
         (["compare", "--family", "coupling.wlw", "--bias", "none"], "leave --loss and --bias out"),
+        (["compare", "--family", "coupling.wlw", "--loss", "squared_hinge"], "leave --loss and"),
         (["compare", "--family", "nu_svc", "--parameter", "nu=0.2"], "nu_svc has two classes, and"),
     ],
 )
@@ -425,3 +426,11 @@ def test_votes_of_one_norm_paths_are_scored_down_to_the_last_breakpoint_of_any_p
     f = np.column_stack([path.at(lam).decision_function(X) for path in paths])
     right = (count_votes(f, 3).argmax(axis=1) == y).mean()
     assert curve.scores[-1] == pytest.approx(right)
+
+
+def test_more_words_than_classes_are_refused_with_their_number(tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("x,y\n" + "".join(f"{row},w{row % 25}\n" for row in range(75)))
+    status, output = run("compare", str(file))
+    assert status == 2
+    assert "if the 25 words of 75 rows are classes, keep 20 of them" in " ".join(output.split())

@@ -202,6 +202,10 @@ def test_wrong_labels_classes_and_weights_are_a_sentence() -> None:
     for fitted, changed, reason in cases:
         with pytest.raises(ValueError, match=reason):
             audit(fitted, **{"X": X, "y": y, **changed})
+    # Otherwise the sum would lack a machine.
+    alike = np.array(["p", "q vs r", "p vs q", "r"])[np.arange(len(y)) % 4]
+    with pytest.raises(ValueError, match="two machines of the SVC have the name 'p vs q vs r'"):
+        of_classifier(SVC().fit(X, alike))
     with pytest.raises(ValueError, match="class_weight of a NuSVC"):
         of_classifier(NuSVC(nu=0.2, class_weight={0: 2.0}).fit(X, y))
     with pytest.raises(ValueError, match="with a 1-norm of w"):

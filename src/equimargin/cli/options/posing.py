@@ -218,7 +218,8 @@ class ProblemFields:
         Raises
         ------
         ValueError
-            If both are given, or lambda is below 0 or not finite.
+            If both are given, or lambda is below 0 or not finite, or so small that 1 /
+            lambda is not finite.
         """
         if self.lambda_ is None:
             return 1.0 if self.cost is None else self.cost
@@ -230,7 +231,13 @@ class ProblemFields:
             raise ValueError(
                 f"--lambda must be a finite number, 0 or more, not {self.lambda_:g}; it is 1/C"
             )
-        return 1 / self.lambda_ if self.lambda_ else float("inf")
+        cost = 1 / self.lambda_ if self.lambda_ else float("inf")
+        if self.lambda_ and cost == float("inf"):
+            raise ValueError(
+                f"--lambda {self.lambda_:g} is too small, as C = 1/lambda is not finite; 0 is a "
+                f"hard margin"
+            )
+        return cost
 
     @property
     def losses(self) -> tuple[LossName, ...]:
