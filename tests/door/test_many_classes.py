@@ -22,8 +22,8 @@ from equimargin.cli.app import app
 from equimargin.comparison import compare
 from equimargin.estimators import MarginClassifier
 from equimargin.formulations import Kernel, classification, linear, rbf
-from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.formulations.documents.coupling import wlw
+from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.problems import make_class_problems, make_coupling_problem, split_by_classes
 from equimargin.proofs import Verdict
 from equimargin.selection.along_path import score_votes_along

@@ -175,8 +175,6 @@ def path(  # prose-ok: param-section
         check_grid(context, grid_of_costs, validate, rows)
         family, folds = _family(family, posing), _folds(validate)
         _check_folds(folds, raw, posing)
-        if validate == "-" and "-" in (data, reading.preferences):
-            raise ValueError(READ_TWICE)
         what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
         validated_on = validate if folds is None else f"{folds} folds"
         if rows.has_many_classes:
@@ -537,6 +535,8 @@ def _held_out(
     """
     if source is None or folds is not None:
         return None
+    if source == "-" and (training.name == "standard input" or reading.preferences == "-"):
+        raise ValueError(READ_TWICE)
     from scipy.sparse import csr_array
 
     from equimargin.data import load
