@@ -39,6 +39,5 @@ def restrict_to_pair(
     if names is not None and whole.kernel.given:
         names = tuple(names[point] for point in points)
     rows = Signed(np.where(positive[points], 1.0, -1.0))
-    # One-norm problems have no weights.
-    weights: Any = {} if whole.weights is None else {"weights": whole.weights[points]}
-    return replace(whole, X=X, rows=rows, feature_names=names, part=part, **weights)
+    weights = None if whole.weights is None else whole.weights[points]
+    return replace(whole, X=X, rows=rows, feature_names=names, part=part, weights=weights)

@@ -260,10 +260,30 @@ def test_hard_rows_are_refused() -> None:
     assert not [family for family in families if "onenorm" in family]
 
 
-def test_the_path_refuses_weights() -> None:
-    problem = one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="there are weights, and the path of a one-norm program"):
-        regularization_path(problem)
+@pytest.mark.parametrize(("make", "kernel", "variant"), CASES)
+def test_paths_have_the_printed_and_the_exact_optimum_at_random_costs(
+    make: Any, kernel: str, variant: Any
+) -> None:
+    for seed in SEEDS:
+        problem, _ = make(seed, KERNELS[kernel], variant)
+        path = regularization_path(problem, 1e-3)
+        assert path.complete, path.stopped
+        assert path.gaps.max() <= 1e-9
+        for C in 10.0 ** np.random.default_rng(seed).uniform(-2, 2.5, 4):
+            found, at_cost = path.at(1 / C), problem.with_cost(float(C))
+            A, K = problem.rows.matrix.toarray(), problem.gram.dense
+            value = printed(
+                A @ K if problem.over == "points" else A @ K @ A.T,
+                C * problem.unit_weights,
+                problem.rows.s if problem.bias else None,
+            )
+            assert found.ok, found.reason
+            assert found.value == pytest.approx(value, rel=1e-7)
+            if rational_kernel(problem.kernel):
+                exact = present(exact_optimum(at_cost).value)
+                assert found.lower <= exact * (1 + 1e-12)
+                assert exact <= found.upper * (1 + 1e-12)
+                assert found.upper - found.lower <= 1e-8 * float(exact)
 
 
 def test_groups_of_rows_with_different_costs() -> None:
