@@ -175,10 +175,10 @@ def test_forged_weights_and_values_are_rejected(make: Any, kernel: str, variant:
             checker.check(json.dumps(signed(document | parts)).encode())
         return str(reason.value).partition(" ")[0]
 
-    def weighted(k: int, weight: float | str | None) -> dict[str, Any]:
+    def weighted(k: int, weight: float | str) -> dict[str, Any]:
         weights = list(document["problem"]["weights"])
         weights[k] = weight
-        return document["problem"] | {"weights": weights}
+        return {**document["problem"], "weights": weights}
 
     largest, worst = int(np.argmax(u)), int(np.argmax(slacks))
     assert u[largest] > 1e-3 < slacks[worst]
