@@ -199,7 +199,8 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
             said,
         )
     assert re.findall(rf"(\w+)\.v, which rests on no axiom; it holds {coq.CONDITION}", said) == [
-        "rbf"
+        "weighted_one_norm",
+        "rbf",
     ]
     assert coq.CONDITION in (tmp_path / "rbf.v").read_text()
     assert (
