@@ -212,6 +212,8 @@ def test_clicks_train_a_ranking_vector_machine() -> None:
     assert lower - 1e-6 <= value <= upper + 1e-6
     assert upper - lower <= 1e-6
     assert ranker.n_queries_ == 1
+    with pytest.raises(ValueError, match="per_query must be 'sum', not 'mean': preferences have"):
+        ranker.set_params(per_query="mean").fit_preferences(X, clicks)
 
 
 @pytest.mark.parametrize("over", ["points", "pairs"])
