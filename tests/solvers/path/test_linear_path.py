@@ -166,6 +166,13 @@ def test_a_weight_of_2_is_a_pair_twice_and_one_of_0_no_pair() -> None:
         assert first == pytest.approx(second, rel=1e-9)
 
 
+def test_rows_of_weight_0_have_no_path() -> None:
+    path = regularization_path(
+        one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[0, 0])
+    )
+    assert (len(path), path.complete) == (0, True)
+
+
 @pytest.mark.parametrize("lightest", [1e-6, 1e-3])
 def test_weights_of_many_sizes_leave_every_piece_optimal(lightest: float) -> None:
     rng = np.random.default_rng(6)
