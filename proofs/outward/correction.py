@@ -36,7 +36,7 @@ MAX_COMBINED_EQUATIONS = 100
 COMBINATION_SECONDS = 2.0
 """Time limit for a combination in rational numbers, in seconds."""
 LEADING = 1e3
-"""Factor by which equations that have to hold are longer than others."""
+"""Length of the necessary equations, relative to the length of others."""
 DEPENDENT = 1e-9
 """Distance of a row of length 1 from the span of others at which it counts as dependent."""
 NEWTON_STEPS = 3
@@ -44,7 +44,7 @@ NEWTON_STEPS = 3
 
 
 def settle(B: Any, e: Array, v: Array, weight: Array, equations: int) -> tuple[Ball, Index] | None:
-    """Return a ball with a point that satisfies B v = e exactly, and the rows that hold.
+    """Return a ball around a solution of B v = e, and the rows that it satisfies.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ Three ways are tried in order of their price, each while the interval is too wid
    exactly, of which the floats are known to a small error (`repair`);
 3. rational numbers: points on the active face, or the exact optimum (`enclosure`).
 
-The best end of each side is kept, whichever answer it comes from: bad points and
+The best end of each side is kept: bad points and
 multipliers give a wide interval, not a false one.
 """
 

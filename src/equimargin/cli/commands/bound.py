@@ -12,7 +12,7 @@ from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
 
 WIDE = 4
-"""Exit status of an interval that is wider than asked for."""
+"""Exit status of an interval that is wider than requested."""
 
 
 def bound(  # prose-ok: param-section
@@ -53,7 +53,7 @@ def bound(  # prose-ok: param-section
     is used. A bad solution gives a wide interval, not a false one. Integer variables
     are refused.
 
-    Exit status: 0 the interval is as narrow as asked for; 2 bad usage or input; 4 it is
+    Exit status: 0 the interval is as narrow as requested; 2 bad usage or input; 4 it is
     wider.
     """
     with report_errors(), writing(json, certificate) as write:
