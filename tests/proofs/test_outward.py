@@ -188,6 +188,12 @@ def test_multipliers_of_an_unbounded_variable_prove_nothing() -> None:
     form = one_row(3.0, 1.0, -inf)
     x = Ball.point(np.zeros(1))
     assert lower_end(form, x, Ball.point(np.array([1 / 3]))) == -inf
+
+
+def test_negative_multiplier_of_an_inequality_proves_nothing() -> None:
+    form = replace(one_row(3.0, 1.0), upper=np.ones(1))
+    x = Ball.point(np.zeros(1))
+    assert lower_end(form, x, Ball.point(np.array([1.0]))) == pytest.approx(-1.0)
     assert lower_end(form, x, Ball.point(np.array([-1.0]))) == -inf
 
 

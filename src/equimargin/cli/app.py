@@ -101,14 +101,13 @@ FIRST: Sequence[Callable[..., None]] = (
     same,
     path,
     study,
-    shrink,
     bound,
     verify,
     list_,
     show,
 )
 """Commands that the help lists first."""
-FEW_NEED: Sequence[Callable[..., None]] = (graph, atlas, warm_up)
+FEW_NEED: Sequence[Callable[..., None]] = (shrink, graph, atlas, warm_up)
 """Commands that the help lists under "More"."""
 FORMER: Sequence[Callable[..., None]] = (refute, suggest)
 """Former names of `same A B --counterexample` and of `same FAMILY`."""

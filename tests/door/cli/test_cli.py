@@ -607,7 +607,7 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     )
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
-    assert [line.split()[1] for line in more] == ["graph", "atlas", "warm-up"]
+    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up"]
 
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])

@@ -47,7 +47,9 @@ def bound(  # prose-ok: param-section
         typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
     ] = None,
 ) -> None:
-    """Bound the optimum of a linear or convex quadratic program, whatever solver answered.
+    """Prove an interval of the optimum of any program.
+
+    MODEL is a linear or convex quadratic program, and any solver may have solved it.
 
     The interval is proven: every rounding error is included, and no status of a solver
     is used. A bad solution gives a wide interval, not a false one. Integer variables
