@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
+from equimargin.formulations.kernels.multiplier import Multiplier, multiply
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
@@ -46,10 +47,18 @@ class Gram:
         Features.
     shift : float
         Diagonal shift, part of the problem (precomputed kernels only).
+    multiplier : Multiplier
+        Computes `product` while K is not stored, unless it returns None.
     """
 
-    def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
-        self.kernel, self.X, self.shift = kernel, X, shift
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Features,
+        shift: float = 0.0,
+        multiplier: Multiplier = multiply,
+    ) -> None:
+        self.kernel, self.X, self.shift, self.multiplier = kernel, X, shift, multiplier
         self.m = int(X.shape[0])
 
     @cached_property
@@ -94,7 +103,7 @@ class Gram:
             Operator of shape (n, n).
         """
         X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
-        return Gram(self.kernel, X, self.shift)
+        return Gram(self.kernel, X, self.shift, self.multiplier)
 
     @cached_property
     def extended(self) -> Gram | None:
@@ -224,7 +233,8 @@ class Gram:
 
         |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n
         nonzero coefficients and k roundings of a product. If K is not stored, only its
-        columns with nonzero v are computed. The bound is infinite where none is known.
+        columns with nonzero v are computed, by the multiplier, with a bound of its own.
+        The bound is infinite where none is known.
 
         Parameters
         ----------
@@ -236,6 +246,11 @@ class Gram:
         f, error : ndarray of shape (m,)
             Product and its error bound.
         """
+        if "dense" not in self.__dict__:
+            support = np.flatnonzero(v)
+            product = self.multiplier(self.kernel, self.X, support, v[support])
+            if product is not None:
+                return product
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         support = (
             np.arange(self.m)
