@@ -10,8 +10,8 @@ and their bound in the same loop. With u = 2^-53, eta = 2^-1074 and d features:
     computed K  =  2^-(computed p) (1 + c),    |c| <= 3 u      (`power_of_two`)
     |computed K - K|  <=  K (1.04 gamma_{d+6} p log 2 + 3.1 u + |b|)   at the computed K, p
 
-a has d + 6 roundings: of a difference, squared, of its square, of at most d sums, and of
-two factors gamma log2(e) and the products with them. If p > 1021, both values are below
+a has d + 6 roundings: of a difference, twice, of its square, of at most d sums, of log 2,
+of gamma / log 2, and of its product with s. If p > 1021, both values of K are below
 4.6e-308. A product v_j K_ij is rounded once, and at most ROWS times in the sum of ROWS
 products. Knuth's TwoSum adds these sums without error: what each addition loses is
 summed, too. The result is rounded once more; the error of the sum of losses is of second
@@ -31,13 +31,14 @@ T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Compu
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
 
 from equimargin.formulations.kernels.kernel import RBF, Kernel
 from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
-from equimargin.formulations.numeric.jit import contracted
+from equimargin.formulations.numeric.jit import NotCompiled, contracted
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
     UNIT,
@@ -52,7 +53,7 @@ from equimargin.formulations.numeric.vector_loops import (
     power_of_two,
 )
 
-LOG_2 = 0.6931471805599453
+LOG_2 = math.log(2.0)
 GAMMAS = (1e-150, 1e150)
 """Smallest and largest gamma whose product with log2(e) and s is bounded as above."""
 PANEL_COLUMNS = 64
@@ -122,11 +123,16 @@ def multiply(kernel: Kernel, X: Features, support: Index, v: Array) -> tuple[Arr
         return None
     X = np.ascontiguousarray(X)
     largest = max_or_inf(np.abs(X))
+    # Squared distances are at most 4 d largest^2; without features there is no loop.
     if not 0 < 5.0 * d * largest * largest < np.inf:
         return None
     f, error = np.empty(m), np.empty(m)
     slope, constant = 1.05 * LOG_2 * (d + 6), 1.05 * (POWER_UNITS + ROWS + 3)
-    _products(X, X[support], v, kernel.gamma / LOG_2, slope, constant, f, error)
+    try:
+        _products(X, X[support], v, kernel.gamma / LOG_2, slope, constant, f, error)
+    # The time limit of a comparison leaves no time to compile the loop.
+    except NotCompiled:
+        return None
     underflow = float(np.abs(v).sum()) * (5e-308 + 4 * kernel.gamma * d * SMALLEST)
     return f, round_toward(UNIT * (1 + gamma_n(n + 16)) * error + (underflow + 4 * n * SMALLEST), 1)
 
