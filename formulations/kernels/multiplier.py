@@ -1,5 +1,7 @@
 """Products K v with a proven bound on their errors, for a K that is not stored.
 
+Several v are multiplied in one pass: most of its time goes into the entries of K.
+
 For an RBF kernel and dense features the entries of K are computed from differences,
 
     s_ij = |x_i - x_j|^2,    p_ij = gamma log2(e) s_ij,    K_ij = 2^-p_ij
@@ -66,12 +68,12 @@ Fewer entries take less time in numpy than loading the loop.
 
 
 class Multiplier(Protocol):
-    """Function that computes K v with a proven bound, on a processor or a device."""
+    """Function that computes products with K and their bounds, on a processor or a device."""
 
     def __call__(
-        self, kernel: Kernel, X: Features, support: Index, v: Array
+        self, kernel: Kernel, X: Features, support: Index, V: Array
     ) -> tuple[Array, Array] | None:
-        """Return f = k(X, X[support]) v and a bound on its error.
+        """Return f = k(X, X[support]) v, and a bound on its error, for every row v of V.
 
         Parameters
         ----------
@@ -81,38 +83,32 @@ class Multiplier(Protocol):
             Points.
         support : ndarray of shape (n,)
             Indices of the points with a coefficient.
-        v : ndarray of shape (n,)
+        V : ndarray of shape (c, n)
             Coefficients.
 
         Returns
         -------
-        f, error : ndarray of shape (m,), or None
-            Product and its error bound, infinite where none is known; None for products
-            that the multiplier does not compute.
+        F, errors : ndarray of shape (c, m), or None
+            Products and their error bounds, infinite where none is known; None for
+            products that the multiplier does not compute.
         """
 
 
-def multiply(kernel: Kernel, X: Features, support: Index, v: Array) -> tuple[Array, Array] | None:
-    """Return k(X, X[support]) v and its error bound, by a compiled loop on one processor.
+def multiply(kernel: Kernel, X: Features, support: Index, V: Array) -> tuple[Array, Array] | None:
+    """Multiply on one processor, by a compiled loop.
 
     Parameters
     ----------
-    kernel : Kernel
-        Kernel k.
-    X : ndarray or sparse array of shape (m, d)
-        Points.
-    support : ndarray of shape (n,)
-        Indices of the points with a coefficient.
-    v : ndarray of shape (n,)
-        Coefficients.
+    kernel, X, support, V
+        As in `Multiplier`.
 
     Returns
     -------
-    f, error : ndarray of shape (m,), or None
-        Product and its error bound; None unless the kernel is RBF, the features are
+    F, errors : ndarray of shape (c, m), or None
+        Products and their error bounds; None unless the kernel is RBF, the features are
         dense float64, squared distances cannot overflow, and the product is large.
     """
-    m, n, d = X.shape[0], len(support), X.shape[1]
+    (m, d), (c, n) = X.shape, V.shape
     if (
         not isinstance(kernel, RBF)
         or is_sparse(X)
@@ -121,42 +117,46 @@ def multiply(kernel: Kernel, X: Features, support: Index, v: Array) -> tuple[Arr
         or m * n < COMPILED_ENTRIES
     ):
         return None
-    X = np.ascontiguousarray(X)
+    X, V = np.ascontiguousarray(X), np.ascontiguousarray(V)
     largest = max_or_inf(np.abs(X))
     # Squared distances are at most 4 d largest^2; without features there is no loop.
     if not 0 < 5.0 * d * largest * largest < np.inf:
         return None
-    f, error = np.empty(m), np.empty(m)
+    F, sizes = np.empty((c, m)), np.empty((c, m))
     slope, constant = 1.05 * LOG_2 * (d + 6), 1.05 * (POWER_UNITS + ROWS + 3)
     try:
-        _products(X, X[support], v, kernel.gamma / LOG_2, slope, constant, f, error)
+        _products(X, X[support], V, kernel.gamma / LOG_2, slope, constant, F, sizes)
     # The time limit of a comparison leaves no time to compile the loop.
     except NotCompiled:
         return None
-    underflow = float(np.abs(v).sum()) * (5e-308 + 4 * kernel.gamma * d * SMALLEST)
-    return f, round_toward(UNIT * (1 + gamma_n(n + 16)) * error + (underflow + 4 * n * SMALLEST), 1)
+    underflow = np.abs(V).sum(axis=1, keepdims=True) * (5e-308 + 4 * kernel.gamma * d * SMALLEST)
+    return F, round_toward(UNIT * (1 + gamma_n(n + 16)) * sizes + (underflow + 4 * n * SMALLEST), 1)
 
 
 @contracted
 def _products(
     X: Array,
     Z: Array,
-    v: Array,
+    V: Array,
     rate: float,
     slope: float,
     constant: float,
-    f: Array,
-    error: Array,
+    F: Array,
+    sizes: Array,
 ) -> None:
-    """Write K v to f, and sum_j |v_j| K_ij (slope p_ij + constant) to error; p = rate s."""
-    (m, d), n = X.shape, Z.shape[0]
+    """Write K v to F, and sum_j |v_j| K_ij (slope p_ij + constant) to sizes; p = rate s."""
+    (m, d), (c, n) = X.shape, V.shape
     rows = np.arange(n)
-    panel, squares = np.empty((d, PANEL_COLUMNS)), np.empty((ROWS, PANEL_COLUMNS))
-    part, total, lost, size = (
-        np.empty(PANEL_COLUMNS),
-        np.empty(PANEL_COLUMNS),
-        np.empty(PANEL_COLUMNS),
-        np.empty(PANEL_COLUMNS),
+    panel, part = np.empty((d, PANEL_COLUMNS)), np.empty(PANEL_COLUMNS)
+    squares, values, weights = (
+        np.empty((ROWS, PANEL_COLUMNS)),
+        np.empty((ROWS, PANEL_COLUMNS)),
+        np.empty((ROWS, PANEL_COLUMNS)),
+    )
+    totals, losses, own = (
+        np.empty((c, PANEL_COLUMNS)),
+        np.empty((c, PANEL_COLUMNS)),
+        np.empty((c, PANEL_COLUMNS)),
     )
     for start in range(0, m, PANEL_COLUMNS):
         width = min(PANEL_COLUMNS, m - start)
@@ -165,24 +165,40 @@ def _products(
             x = X[start + min(k, width - 1)]
             for t in range(d):
                 panel[t, k] = x[t]
-            total[k] = lost[k] = size[k] = 0.0
-        for r in range(0, n, ROWS):
-            distances_by_panel(Z, rows, r, panel, squares)
-            for k in range(PANEL_COLUMNS):
-                part[k] = 0.0
-            for j in range(min(ROWS, n - r)):
-                factor, absolute, square = v[r + j], abs(v[r + j]), squares[j]
+        totals[:], losses[:], own[:] = 0.0, 0.0, 0.0
+        for first in range(0, n, ROWS):
+            count = min(ROWS, n - first)
+            distances_by_panel(Z, rows, first, panel, squares)
+            for j in range(count):
+                _entries(squares[j], rate, slope, constant, values[j], weights[j])
+            for i in range(c):
+                total, loss, size = totals[i], losses[i], own[i]
                 for k in range(PANEL_COLUMNS):
-                    power = -rate * square[k]
-                    power = power if power > LOWEST_POWER else LOWEST_POWER
-                    value = power_of_two(power)
-                    part[k] += factor * value
-                    size[k] += absolute * (value * (constant - slope * power))
-            for k in range(PANEL_COLUMNS):
-                # TwoSum: total + part = new + loss without error.
-                new = total[k] + part[k]
-                added = new - total[k]
-                lost[k] += (total[k] - (new - added)) + (part[k] - added)
-                total[k] = new
-        for k in range(width):
-            f[start + k], error[start + k] = total[k] + lost[k], size[k]
+                    part[k] = 0.0
+                for j in range(count):
+                    v, value, weight = V[i, first + j], values[j], weights[j]
+                    for k in range(PANEL_COLUMNS):
+                        part[k] += v * value[k]
+                        size[k] += abs(v) * weight[k]
+                for k in range(PANEL_COLUMNS):
+                    # TwoSum: total + part is the new total plus the loss, exactly.
+                    new = total[k] + part[k]
+                    added = new - total[k]
+                    loss[k] += (total[k] - (new - added)) + (part[k] - added)
+                    total[k] = new
+        for i in range(c):
+            for k in range(width):
+                F[i, start + k] = totals[i, k] + losses[i, k]
+                sizes[i, start + k] = own[i, k]
+
+
+@contracted
+def _entries(
+    square: Array, rate: float, slope: float, constant: float, value: Array, weight: Array
+) -> None:
+    """Write entries of K to value, and their products with (slope p + constant) to weight."""
+    for k in range(PANEL_COLUMNS):
+        power = -rate * square[k]
+        power = power if power > LOWEST_POWER else LOWEST_POWER
+        value[k] = power_of_two(power)
+        weight[k] = value[k] * (constant - slope * power)

@@ -656,7 +656,7 @@ def compile_all() -> None:
                 if solver.refusal(problem) is None:
                     solve(problem, name)
     with patch.object(multiplier, "COMPILED_ENTRIES", 0):
-        multiplier.multiply(rbf(), np.ones((1, 1)), np.zeros(1, dtype=np.intp), np.ones(1))
+        multiplier.multiply(rbf(), np.ones((1, 1)), np.zeros(1, dtype=np.intp), np.ones((1, 1)))
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, len(FAMILIES) * 20, shared=True, start=compile_all)

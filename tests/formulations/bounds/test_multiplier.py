@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,16 @@ from flint import arb, ctx, fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equimargin.formulations import Kernel, Point, classification, interval, linear, rbf
+from equimargin.formulations import (
+    Kernel,
+    Point,
+    classification,
+    interval,
+    linear,
+    ranking,
+    rbf,
+    regression,
+)
 from equimargin.formulations.kernels import multiplier
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.multiplier import GAMMAS, multiply
@@ -67,9 +77,9 @@ def errors(
 def computed(
     gamma: float, X: np.ndarray, support: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    product = multiply(rbf(gamma), X, support, v)
-    assert product is not None
-    return product
+    products = multiply(rbf(gamma), X, support, v[None])
+    assert products is not None
+    return products[0][0], products[1][0]
 
 
 def holds(off: list[Any], error: np.ndarray) -> bool:
@@ -102,7 +112,7 @@ def test_product_at_any_scale_is_within_its_bound(data: st.DataObject) -> None:
         v[0] -= v.sum()
     gamma = float(np.clip(data.draw(st.floats(0.1, 10.0)) * data.draw(SIZES), *GAMMAS))
     if 5.0 * d * np.abs(X).max() ** 2 in (0.0, np.inf):
-        assert multiply(rbf(gamma), X, np.arange(n), v) is None
+        assert multiply(rbf(gamma), X, np.arange(n), v[None]) is None
         return
     assert holds(*errors(gamma, X, np.arange(n), v))
 
@@ -216,24 +226,58 @@ def test_power_of_two_at_whole_numbers_is_exact_and_below_the_range_constant() -
     ],
 )
 def test_products_without_a_bound_are_refused(kernel: Kernel, X: np.ndarray) -> None:
-    assert multiply(kernel, X, np.array([0]), np.ones(1)) is None
+    assert multiply(kernel, X, np.array([0]), np.ones((1, 1))) is None
 
 
 def test_gram_matrix_asks_its_multiplier_unless_it_is_stored() -> None:
     X, asked = np.random.default_rng(0).normal(size=(5, 2)), []
 
-    def known(kernel: Kernel, X: Any, support: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-        asked.append((len(X), support.tolist(), v.tolist()))
-        return np.zeros(len(X)), np.ones(len(X))
+    def known(kernel: Kernel, X: Any, support: Any, V: Any) -> tuple[np.ndarray, np.ndarray]:
+        asked.append((len(X), support.tolist(), V.tolist()))
+        return np.zeros((len(V), len(X))), np.ones((len(V), len(X)))
 
     gram = Gram(rbf(1.0), X, multiplier=known)
     f, error = gram.product(np.array([0.0, 2.0, 0.0, 0.0, -1.0]))
     gram.part(np.arange(1, 3)).product(np.array([1.0, 0.0]))
-    assert asked == [(5, [1, 4], [2.0, -1.0]), (2, [0], [1.0])]
+    assert asked == [(5, [1, 4], [[2.0, -1.0]]), (2, [0], [[1.0]])]
     assert (f.tolist(), error.tolist()) == ([0.0] * 5, [1.0] * 5)
     assert gram.dense.shape == (5, 5)
     assert (gram.product(np.ones(5))[0] > 1.0).all()
     assert len(asked) == 2
+
+
+def test_prepared_products_are_those_computed_one_by_one() -> None:
+    """Coefficients that are 0 in one vector and not in another change no value."""
+    rng = np.random.default_rng(4)
+    X, v = rng.normal(size=(70, 3)), rng.normal(size=70)
+    vectors = [v, np.where(np.arange(70) < 12, v, 0.0), 1e10 * v]
+    together = Gram(rbf(0.5), X)
+    together.prepare(*vectors)
+    for vector in vectors:
+        f, error = together.product(vector)
+        alone, bound = Gram(rbf(0.5), X).product(vector)
+        assert f.tolist() == alone.tolist()
+        assert error == pytest.approx(bound, rel=1e-14)
+
+
+def test_both_sides_of_an_interval_are_computed_in_one_pass() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 2))
+    for problem in (
+        classification(X, np.sign(X[:, 0] + rng.normal(size=60)), 1.0, rbf(0.5)),
+        regression(X, X[:, 0] + rng.normal(size=60), 1.0, 0.1, rbf(0.5)),
+        ranking(X, np.arange(60) % 3, None, 0.1, rbf(0.5)),
+    ):
+        point, passes = solve(problem, tol=1e-6).point, []
+
+        def counted(*product: Any, passes: list[int] = passes) -> Any:
+            passes.append(len(product[-1]))
+            return multiply(*product)
+
+        again = replace(problem)
+        again.gram.multiplier = counted
+        assert interval(again, point).relative_width < 1e-5
+        assert passes == [2]
 
 
 def test_interval_by_the_loop_contains_that_of_extended_precision_and_is_as_narrow() -> None:
