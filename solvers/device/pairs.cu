@@ -94,7 +94,7 @@ void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* _
         for (int e = 0; e < EACH; e++) {
             const int k = e * THREADS + t;
             const float fall = k == i ? 0.0f : fmaxf(gf[e] + down[e] - slope, 0.0f);
-            const word key = __float_as_uint(fall * fall / fmaxf(here + curve[e] - 2 * row[e], floor));
+            const word key = __float_as_uint(__fdividef(fall * fall, fmaxf(here + curve[e] - 2 * row[e], floor)));
             if (key > gain) { gain = key; at = k; }
             drop = max(drop, __float_as_uint(fall));
         }
@@ -114,12 +114,12 @@ void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* _
         #pragma unroll
         for (int e = 0; e < EACH; e++) { const int k = e * THREADS + t; other[e] = k < q ? __ldg(Kj + k) : 0.0f; }
         const double ai = sa[i], aj = sa[j];
-        const double upper_i = __ldg(upper + i), lower_i = __ldg(lower + i), upper_j = __ldg(upper + j), lower_j = __ldg(lower + j);
-        const double width_j = __ldg(width + j), below_j = __ldg(below + j), above_j = __ldg(above + j);
-        const double top = ai >= 0 ? upper_i : 0, bottom = aj <= 0 ? lower_j : 0;
-        const REAL rise = rising(ai, upper_i, width_i, below_i, above_i), fall = falling(aj, lower_j, width_j, below_j, above_j);
+        const double top = ai >= 0 ? __ldg(upper + i) : 0, bottom = aj <= 0 ? __ldg(lower + j) : 0;
+        const double side_i = ai >= 0 ? above_i : below_i, side_j = __ldg((aj > 0 ? above : below) + j);
+        const REAL rise = side_i * ai + (ai >= 0 ? width_i : -width_i);
+        const REAL fall = side_j * aj + (aj > 0 ? __ldg(width + j) : -__ldg(width + j));
         const REAL force = (sG[j] + fall) - (sG[i] + rise);
-        const float curvature = here + sdiagonal[j] + (aj > 0 ? above_j : below_j) - 2 * __ldg(Ki + j);
+        const float curvature = here + sdiagonal[j] + (float)side_j - 2 * __ldg(Ki + j);
         const double delta = fmin((double)force / fmaxf(curvature, floor), fmin(top - ai, aj - bottom));
         // The choice is made in float32: in float64 the pair may violate nothing.
         if (!(delta > 0)) break;
@@ -132,15 +132,11 @@ void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* _
         #pragma unroll
         for (int e = 0; e < EACH; e++) {
             const int k = e * THREADS + t;
-            if (k == i) {
-                up[e] = rising(new_i, upper_i, width_i, below_i, above_i);
-                down[e] = falling(new_i, lower_i, width_i, below_i, above_i);
-                curve[e] = sdiagonal[k] + (new_i > 0 ? above_i : below_i);
-            }
-            if (k == j) {
-                up[e] = rising(new_j, upper_j, width_j, below_j, above_j);
-                down[e] = falling(new_j, lower_j, width_j, below_j, above_j);
-                curve[e] = sdiagonal[k] + (new_j > 0 ? above_j : below_j);
+            if (k == i || k == j) {
+                const double own = k == i ? new_i : new_j;
+                up[e] = rising(own, upper[k], width[k], below[k], above[k]);
+                down[e] = falling(own, lower[k], width[k], below[k], above[k]);
+                curve[e] = sdiagonal[k] + (own > 0 ? above[k] : below[k]);
             }
         }
     }
