@@ -36,7 +36,7 @@ check: $(READY)  ## the tests, on all processors; ARGS goes to pytest
 	$(PYTEST) $(ARGS)
 
 check-all: $(READY)  ## all tests: the slow ones, too, and more drawn examples
-	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark" $(ARGS)
+	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark and not device" $(ARGS)
 
 check-newest:  ## make check in an environment of its own, with the newest version of everything
 	rm -f build/newest/.ready
