@@ -29,6 +29,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.device.card import Card, check_memory
 from equimargin.solvers.device.face import factor_on_card, largest_face
+from equimargin.solvers.device.multiplier import CardMultiplier
 from equimargin.solvers.device.pairs import LARGEST_PAIR_SET, pair_steps_on_card
 from equimargin.solvers.device.products import card_tiles, count_bytes, is_supported
 from equimargin.solvers.dual.newton_on_face import FaceFactor
@@ -83,7 +84,25 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     """Solve one problem on the device of the limits."""
     with one_thread(), borrow_workspace() as memory, on_device(limits.device) as card:
         descent = begin(card, problem, warm_start, limits, memory)
-        return descend(descent, limits, warm_start is not None)
+        found = descend(descent, limits, warm_start is not None)
+    return proved_on(limits.device, found)
+
+
+def proved_on(device: str, solution: Solution) -> Solution:
+    """Return a solution whose proven interval is computed on a card.
+
+    Parameters
+    ----------
+    device : str
+        Device of the run.
+    solution : Solution
+        Result of the run; its problem is copied.
+    """
+    if device == HOST:
+        return solution
+    problem = replace(solution.problem)
+    problem.gram.multiplier = CardMultiplier(device)
+    return replace(solution, problem=problem)
 
 
 @contextmanager

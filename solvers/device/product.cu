@@ -6,8 +6,8 @@
 // JOIN(s, x, z)   the sum s after one more feature
 // VALUE(s)        the entry of the sum s
 //
-// A macro that is set to an expression of IEEE operations alone, compiled with --fmad=false, gives a product whose
-// rounding errors are known: see proved_product in multiplier.py.
+// Expressions of IEEE operations alone, compiled with --fmad=false, give products with a bound on their errors:
+// see multiplier.py.
 #define SIDE (16 * PER)
 #define PADDED (SIDE + 4)
 
@@ -16,6 +16,32 @@ __device__ __forceinline__ REAL power(REAL base, int degree)
     REAL result = 1;
     for (int k = 0; k < degree; k++) result *= base;
     return result;
+}
+
+// e^-t for t >= 0, with a relative error of at most 4 units of 2^-53: t = k ln 2 - r, |r| < 0.347, a Taylor sum of degree
+// 13, an exact scaling. 0 above 700, where e^-t is below 1e-304. Every operation is one of IEEE 754; those of CUDA's exp
+// have no proven bound.
+__device__ __forceinline__ double exp_of_minus(double t)
+{
+    if (!(t <= 700.0)) return 0.0;
+    const double k = rint(t * 1.4426950408889634);
+    double r = fma(-k, 0.6931471805599453, t);
+    r = -fma(-k, 2.3190468138462996e-17, r);
+    double p = 1.6059043836821613e-10;
+    p = fma(p, r, 2.08767569878681e-09);
+    p = fma(p, r, 2.505210838544172e-08);
+    p = fma(p, r, 2.755731922398589e-07);
+    p = fma(p, r, 2.7557319223985893e-06);
+    p = fma(p, r, 2.48015873015873e-05);
+    p = fma(p, r, 0.0001984126984126984);
+    p = fma(p, r, 0.001388888888888889);
+    p = fma(p, r, 0.008333333333333333);
+    p = fma(p, r, 0.041666666666666664);
+    p = fma(p, r, 0.16666666666666666);
+    p = fma(p, r, 0.5);
+    p = fma(p, r, 1.0);
+    p = fma(p, r, 1.0);
+    return ldexp(p, -(int)k);
 }
 
 // Place of the e-th of a thread's points: four neighbours at a time, so that they are read from shared memory at once.

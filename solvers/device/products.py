@@ -74,7 +74,7 @@ def formula(kernel: Kernel, X: Array, unit: float) -> Formula:
     if isinstance(kernel, Linear):
         return Formula(X / math.sqrt(unit), INNER, "(s)")
     if isinstance(kernel, Polynomial):
-        base = f"(s) + (REAL){kernel.coef0!r}"
+        base = f"(s) + (REAL){float(kernel.coef0)!r}"
         value = f"power({base}, {kernel.degree}) * (REAL){1 / unit!r}"
         return Formula(math.sqrt(kernel.gamma) * X, INNER, value)
     centred = X - X.mean(axis=0)

@@ -5,7 +5,7 @@
 #include <functional>
 #include <ucontext.h>
 #include <vector>
-using std::exp2; using std::fma; using std::fmax; using std::fmin; using std::max; using std::min; using std::rint; using std::sqrt;
+using std::exp2; using std::fma; using std::fmax; using std::fmin; using std::ldexp; using std::max; using std::min; using std::rint; using std::sqrt;
 #define __global__
 #define __device__
 #define __forceinline__ inline

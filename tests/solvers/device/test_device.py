@@ -33,11 +33,13 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels.exponential import Exponential
+from equimargin.formulations.kernels.multiplier import multiply
 from equimargin.solvers import Solution, Status, solve, solve_grid
 from equimargin.solvers.device import card as card_module
 from equimargin.solvers.device import method
 from equimargin.solvers.device.card import Card, check_memory
 from equimargin.solvers.device.face import largest_face
+from equimargin.solvers.device.multiplier import CardMultiplier
 from optima import CANCER, LABELS, SCALED
 
 RNG = np.random.default_rng(0)
@@ -281,3 +283,15 @@ def test_functions_and_methods_exist_in_cupy() -> None:
     assert not {name for name in METHODS if not hasattr(cupy.ndarray, name)}
     assert issubclass(cupy.cuda.memory.OutOfMemoryError, MemoryError)
     assert card_module.Card is Card
+
+
+@needs_a_compiler
+def test_solution_of_a_card_is_proven_on_the_card(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = problems(24)["rbf"]
+    with emulated_card(kernels, monkeypatch):
+        found = solve(problem, device="cuda")
+    assert found.problem.gram.multiplier == CardMultiplier("cuda")
+    assert problem.gram.multiplier is multiply
+    assert found.interval.relative_width <= 2e-6
