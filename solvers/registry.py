@@ -350,6 +350,31 @@ def device_solver(name: str, requires: Requirements[Any]) -> Callable[[Run], Run
     return enter
 
 
+def on_device(name: str, device: str) -> RegisteredSolver[Any]:
+    """Return a solver of DEVICE_SOLVERS that runs on a device, whatever the limits name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the solver.
+    device : str
+        Name of the device.
+    """
+    entry = DEVICE_SOLVERS[name]
+    function = partial(_run_on, entry.function, device)
+    return replace(entry, name=f"{name} on {device}", function=function)
+
+
+def _run_on(
+    function: Callable[..., Solution],
+    device: str,
+    problem: Any,
+    limits: Limits,
+    warm_start: Any,
+) -> Solution:
+    return function(problem, replace(limits, device=device), warm_start)
+
+
 def solver(
     name: str,
     *families: str | Family[Any],

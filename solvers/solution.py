@@ -167,13 +167,28 @@ def checked(
     """
     steps = None if max_iter is None else check_count(max_iter, "max_iter")
     seconds = None if time_limit is None else positive(time_limit, "time_limit")
-    threads = check_count(n_jobs, "n_jobs")
-    if not (isinstance(device, str) and DEVICES.fullmatch(device)):
-        raise ValueError(
-            f"device must be 'cpu', 'cuda' or 'cuda:1' for the second card, not "
-            f"{format_value(device)}"
-        )
-    return Limits(positive(tol, "tol"), steps, seconds, callback, threads, device=device)
+    threads, place = check_count(n_jobs, "n_jobs"), check_device(device)
+    return Limits(positive(tol, "tol"), steps, seconds, callback, threads, device=place)
+
+
+def check_device(device: object) -> str:
+    """Return the name of a device.
+
+    Parameters
+    ----------
+    device : object
+        "cpu", "cuda", or "cuda:" and the number of a card.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(device, str) and DEVICES.fullmatch(device):
+        return device
+    raise ValueError(
+        f"device must be 'cpu', 'cuda' or 'cuda:1' for the second card, not {format_value(device)}"
+    )
 
 
 def counted(number: int, noun: str) -> str:

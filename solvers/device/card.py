@@ -54,14 +54,14 @@ class Card:
         return int(free) + int(self.cupy.get_default_memory_pool().free_bytes())
 
     def put(self, array: Any) -> Any:
-        """Return an array of numpy as one of the card.
+        """Return an array of numpy as one of the card, in C order.
 
         Parameters
         ----------
         array : ndarray
             Array in the computer's memory.
         """
-        return self.cupy.asarray(array)
+        return self.cupy.asarray(array, order="C")
 
     def get(self, array: Any) -> Any:
         """Return an array of the card as one of numpy.

@@ -31,6 +31,8 @@ FEWEST_ROWS = 512
 """Minimum number of rows whose terms a block of threads sums."""
 ROWS_AT_ONCE = 65536
 """Rows whose features are copied, or of a given matrix, at a time: it bounds the memory."""
+FEATURE_ARRAYS = 4
+"""Arrays of all features, in float64, that are in memory when the features are made."""
 VECTORS = 40
 """Arrays of one number per point in a run, temporary ones included, in float64."""
 DIFFERENCE = "s + (x - z) * (x - z)"
@@ -60,7 +62,7 @@ class Formula(NamedTuple):
 
 
 def formula(kernel: Kernel, X: Array, unit: float) -> Formula:
-    """Return the formula of k / unit at some points.
+    """Return the formula of k / unit at some points, in the place of their array.
 
     Parameters
     ----------
@@ -81,14 +83,15 @@ def formula(kernel: Kernel, X: Array, unit: float) -> Formula:
     if isinstance(kernel, Exponential):
         return Formula(kernel.gamma * LOG2E * centred, DIFFERENCE, "exp2(-sqrt(s))")
     assert isinstance(kernel, RBF)
-    scaled = math.sqrt(kernel.gamma * LOG2E) * centred
-    squares = np.einsum("ij,ij->i", scaled, scaled)
-    if not squares.mean() < EXPANDED_EXPONENT:
+    scaled = centred
+    scaled *= math.sqrt(kernel.gamma * LOG2E)
+    squares = (scaled * scaled).sum(axis=1)
+    if not float(squares.mean()) < EXPANDED_EXPONENT:
         return Formula(scaled, DIFFERENCE, "exp2(-(s))")
     # -|x - z|^2 = 2 x.z - |x|^2 - |z|^2 as one inner product.
-    ones = np.ones_like(squares)
-    left = np.column_stack([math.sqrt(2.0) * scaled, -squares, ones])
-    return Formula(left, INNER, "exp2(s)", exchanged=True)
+    scaled *= math.sqrt(2.0)
+    columns = [scaled, -squares[:, None], np.ones_like(squares)[:, None]]
+    return Formula(np.concatenate(columns, axis=1), INNER, "exp2(s)", exchanged=True)
 
 
 def is_supported(kernel: Kernel, X: Any) -> bool:
@@ -116,7 +119,7 @@ def count_bytes(gram: Gram) -> float:
     m, e = gram.m, gram.X.shape[1] + 2
     if isinstance(gram.kernel, Precomputed):
         return 12.0 * m**2 + 8.0 * VECTORS * m
-    return 12.0 * m * e + 8.0 * min(m, ROWS_AT_ONCE) * e + 8.0 * VECTORS * m
+    return 8.0 * FEATURE_ARRAYS * m * e + 8.0 * min(m, ROWS_AT_ONCE) * e + 8.0 * VECTORS * m
 
 
 def card_tiles(card: Card, gram: Gram, unit: float) -> tuple[Tiles, Tiles]:
@@ -134,14 +137,16 @@ def card_tiles(card: Card, gram: Gram, unit: float) -> tuple[Tiles, Tiles]:
     if isinstance(gram.kernel, Precomputed):
         K = card.put(gram.dense / unit)
         return tuple(  # type: ignore[return-value]
-            StoredCardTiles(gram, unit, card, K.astype(t), t) for t in (np.float64, np.float32)
+            StoredCardTiles(gram, unit, card, K.astype(t, copy=False), t)
+            for t in (np.float64, np.float32)
         )
-    found = formula(gram.kernel, gram.X, unit)
-    left, kind = card.put(found.left), CardTiles
+    found = formula(gram.kernel, card.put(gram.X), unit)
+    left, kind = found.left, CardTiles
     if isinstance(gram.kernel, Linear):
         kind = LinearCardTiles
     return tuple(  # type: ignore[return-value]
-        kind(gram, unit, card, left.astype(t), t, found) for t in (np.float64, np.float32)
+        kind(gram, unit, card, left.astype(t, copy=False), t, found)
+        for t in (np.float64, np.float32)
     )
 
 
