@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+OLDEST_CAPABILITY = 80
+"""Smallest compute capability, times 10: that of A100, with minima over a warp."""
 OPTIONS = ("-std=c++17",)
 """Options of NVRTC for every kernel."""
 
@@ -34,7 +36,8 @@ class Card:
     Raises
     ------
     ValueError
-        If CuPy is missing, no card is visible, or the number is that of no card.
+        If CuPy is missing, no card is visible, the number is that of no card, or the card
+        is too old.
     """
 
     def __init__(self, device: str) -> None:
@@ -46,6 +49,13 @@ class Card:
                 f"'cuda:{count - 1}'"
             )
         self.used = self.cupy.cuda.Device(number)
+        capability = str(self.used.compute_capability)
+        if int(capability) < OLDEST_CAPABILITY:
+            raise ValueError(
+                f"device={device!r} has compute capability {capability[:-1]}.{capability[-1]}, and "
+                f"the kernels need {OLDEST_CAPABILITY // 10}.{OLDEST_CAPABILITY % 10}; leave out "
+                f"device to use the processor"
+            )
 
     @property
     def free_bytes(self) -> int:

@@ -225,7 +225,8 @@ def test_unknown_devices_are_refused(device: Any) -> None:
 def cupy_with(count: Callable[[], int]) -> SimpleNamespace:
     """Return a CuPy of so many cards."""
     runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=RuntimeError)
-    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime, Device=lambda number: number))
+    device = SimpleNamespace(compute_capability="75")
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime, Device=lambda number: device))
 
 
 def no_driver() -> int:
@@ -240,6 +241,7 @@ def no_driver() -> int:
         (cupy_with(no_driver), "cuda", r"finds no CUDA card \(cudaErrorNoDevice: .*leave out dev"),
         (cupy_with(lambda: 0), "cuda", r"finds no CUDA card \(the driver lists none\)"),
         (cupy_with(lambda: 2), "cuda:2", "names no visible card: there are 2, the last one is "),
+        (cupy_with(lambda: 2), "cuda:1", "has compute capability 7.5, and the kernels need 8.0"),
     ],
 )
 def test_missing_cards_are_named(
