@@ -118,6 +118,14 @@ nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many p
 bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about twenty minutes
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
 
+check-device: $(READY)  ## the tests of a graphics card, where there is one: about a minute
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(PYTEST) -n0 -m device tests/solvers/device $(ARGS)
+
+bench-device: $(READY)  ## kernel machines on a graphics card: parts, seconds to a gap, proven intervals, grids; below eight minutes
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(BIN)/python benchmarks/run.py card $(ARGS)
+
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the error of every map between formulations
 	@set -e; for each in svm linear one_norm hard ranking exact programs bounds; do \
 	    echo "== $$each"; $(BIN)/python benchmarks/run.py kinds.$$each; \
