@@ -63,9 +63,7 @@ LONGEST_SOLVE = 60.0
 
 def classes(n: int, d: int = 20) -> Sample:
     """Return clusters of two classes, with 5 % of the labels flipped."""
-    X, y = make_classification(
-        n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=0
-    )
+    X, y = make_classification(n, d, n_informative=d // 2, class_sep=1, flip_y=0.05, random_state=0)
     return X, np.where(y == 1, 1.0, -1.0)
 
 
@@ -162,8 +160,11 @@ def parts(device: str, shrink: int) -> Iterator[Line]:
 
                 took = waited(lambda: proved_products(card, rbf(1 / d), given.X, support, V))  # noqa: B023
                 yield {
-                    "part": "product proven", "d": d, "size": m,
-                    "rate": m * (m // 2) / took, "us": 1e6 * took,
+                    "part": "product proven",
+                    "d": d,
+                    "size": m,
+                    "rate": m * (m // 2) / took,
+                    "us": 1e6 * took,
                 }
             if d != 20:
                 continue
@@ -185,7 +186,9 @@ def parts(device: str, shrink: int) -> Iterator[Line]:
                         took = waited(step)
                         yield {
                             "part": f"pair step {np.dtype(dtype).name}, {threads} threads",
-                            "d": d, "size": q, "us": 1e6 * took / max(done[0], 1),
+                            "d": d,
+                            "size": q,
+                            "us": 1e6 * took / max(done[0], 1),
                         }
             pairs.THREADS.update({1024: 512, 2048: 512, 4096: 1024})
 
@@ -194,9 +197,7 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
     """Solve every problem of the plan to both gaps, and prove its interval."""
     with (
         TemporaryDirectory() as folder,
-        ProcessPoolExecutor(
-            min(12, os.cpu_count() or 1), mp_context=get_context("spawn")
-        ) as pool,
+        ProcessPoolExecutor(min(12, os.cpu_count() or 1), mp_context=get_context("spawn")) as pool,
     ):
         data: dict[tuple[str, int], Future[str]] = {}
         for name, n, _, _ in PLAN:
@@ -206,8 +207,13 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
         for name in ("images", "friedman", "cover", "classes"):
             first = next(n for other, n, _, _ in PLAN if other == name)
             for tol in (1e-3, 1e-6):
-                solve(problem(data[name, first].result(), name, 1.0, "hinge"), "smo", tol,
-                      time_limit=20.0, device=device).interval
+                solve(
+                    problem(data[name, first].result(), name, 1.0, "hinge"),
+                    "smo",
+                    tol,
+                    time_limit=20.0,
+                    device=device,
+                ).interval
         for name, n, C, loss in PLAN:
             if ended():
                 yield {"data": name, "n": n // shrink, "C": C, "loss": "left out: time is over"}
@@ -215,9 +221,7 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
             given, line = problem(data[name, n].result(), name, C, loss), {}
             for tol in (1e-3, 1e-6):
                 began = time.perf_counter()
-                found = solve(
-                    given, "smo", tol, time_limit=LONGEST_SOLVE, device=device
-                )
+                found = solve(given, "smo", tol, time_limit=LONGEST_SOLVE, device=device)
                 line[f"s to {tol:.0e}"] = (
                     time.perf_counter() - began if found.relative_gap <= tol else None
                 )
@@ -225,11 +229,20 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
             width = found.interval.relative_width
             beta = found.beta
             yield {
-                "data": name, "n": given.m, "C": C, "loss": loss, **line,
-                "gap": found.relative_gap, "proven": width, "proof s": time.perf_counter() - began,
+                "data": name,
+                "n": given.m,
+                "C": C,
+                "loss": loss,
+                **line,
+                "gap": found.relative_gap,
+                "proven": width,
+                "proof s": time.perf_counter() - began,
                 "SVs": 0 if beta is None else int(np.count_nonzero(beta)),
-                "steps": found.iterations, "status": str(found.status), "reason": found.reason,
-                "lower": found.lower, "upper": found.upper,
+                "steps": found.iterations,
+                "status": str(found.status),
+                "reason": found.reason,
+                "lower": found.lower,
+                "upper": found.upper,
             }
 
 
@@ -250,7 +263,9 @@ def grids(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line]
             solved += len(found)
             worst = max(worst, *(solution.relative_gap for solution in found))
         yield {
-            "grid": f"{given.m} x {d}", "machines": solved, "gap": worst,
+            "grid": f"{given.m} x {d}",
+            "machines": solved,
+            "gap": worst,
             "s": time.perf_counter() - began,
         }
 
@@ -269,9 +284,18 @@ def tables(options: Namespace) -> Iterator[Table]:
     )
     yield Table(
         {
-            "data": "9s", "n": "8d", "C": "4g", "loss": "14s", "s to 1e-03": "10.3f",
-            "s to 1e-06": "10.3f", "gap": "8.1e", "proven": "8.1e", "proof s": "8.3f",
-            "SVs": "7d", "steps": "9d", "status": "12s",
+            "data": "9s",
+            "n": "8d",
+            "C": "4g",
+            "loss": "14s",
+            "s to 1e-03": "10.3f",
+            "s to 1e-06": "10.3f",
+            "gap": "8.1e",
+            "proven": "8.1e",
+            "proof s": "8.3f",
+            "SVs": "7d",
+            "steps": "9d",
+            "status": "12s",
         },
         solves(device, shrink, ended),
     )

@@ -545,9 +545,7 @@ def solve(
     )
 
 
-def _on_device(
-    problem: Problem, solver: str | Solver, device: str
-) -> RegisteredSolver[Any]:
+def _on_device(problem: Problem, solver: str | Solver, device: str) -> RegisteredSolver[Any]:
     """Return the solver, given by name or "auto", that runs a problem on a device."""
     name = solver if isinstance(solver, str) else solver.name
     chosen = next(iter(DEVICE_SOLVERS)) if name == "auto" else name

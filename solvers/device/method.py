@@ -16,7 +16,6 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -227,9 +226,7 @@ class DeviceSet(WorkingSet):
 
     def choose(self, look: OptimalityState) -> int:
         margin = 0.1 * look.violation
-        if self.K is not None and (
-            self.whole or not violators_outside(look, margin, self.points)
-        ):
+        if self.K is not None and (self.whole or not violators_outside(look, margin, self.points)):
             return 0
         self.points = (
             self.placed(np.arange(self.m))

@@ -150,9 +150,7 @@ def maximise_on_face(
     while most > 0 and len(free) > balanced and not out_of_time():
         inside = H if len(free) == len(x) else H[free][:, free]
         low, high = lower[free] - x[free], upper[free] - x[free]
-        first, move, spent = _moves(
-            inside, g[free], low, high, balanced, most, out_of_time, factor
-        )
+        first, move, spent = _moves(inside, g[free], low, high, balanced, most, out_of_time, factor)
         most -= spent
         full = spent == 1 and move is first
         if not full:

@@ -60,6 +60,8 @@ RENEWED_PART = 3
 
 Above it, only the rows and columns of the new points are recomputed.
 """
+
+
 @dataclass(frozen=True)
 class RoundCosts:
     """Work of the parts of a round on a device, in units of `WorkCounter`, and limits.

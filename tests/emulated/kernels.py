@@ -52,7 +52,7 @@ class EmulatedKernel:
     max_dynamic_shared_size_bytes = 0
 
     def __init__(self, file: str, name: str, macros: Mapping[str, object], folder: Path) -> None:
-        self._function = getattr(_library(source(file, macros), name, folder), "launched")
+        self._function = _library(source(file, macros), name, folder).launched
 
     def __call__(
         self,
@@ -76,9 +76,7 @@ def _argument(value: Any) -> Any:
 
 @cache
 def _library(text: str, name: str, folder: Path) -> ctypes.CDLL:
-    names = ", ".join(
-        declared.split()[-1].lstrip("*") for declared in PARAMETERS[name].split(", ")
-    )
+    names = ", ".join(declared.split()[-1].lstrip("*") for declared in PARAMETERS[name].split(", "))
     launcher = (
         f'extern "C" void launched(int across, int down, int threads, {PARAMETERS[name]})\n'
         f"{{ launch(across, down, threads, [&] {{ {name}({names}); }}); }}\n"

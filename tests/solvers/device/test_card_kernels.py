@@ -117,9 +117,7 @@ def test_parts_have_every_row_once(n: int, q: int, side: int) -> None:
     assert (parts - 1) * per < q <= parts * per
 
 
-def pair_problem(
-    name: str, m: int, precision: Any
-) -> tuple[Any, Any, Array, SeparablePart]:
+def pair_problem(name: str, m: int, precision: Any) -> tuple[Any, Any, Array, SeparablePart]:
     """Return K, gradient, variables and separable part of m points at the start of a run."""
     K = rbf(0.05).block(X[:m], X[:m]).astype(np.float32)
     z = np.where(RNG.random(m) < 0.5, 1.0, -1.0)
@@ -136,9 +134,7 @@ def pair_problem(
 @needs_a_compiler
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", ["hinge", "squared hinge", "tube"])
-def test_pair_steps_reach_the_optimum_of_the_set(
-    name: str, precision: Any, folder: Path
-) -> None:
+def test_pair_steps_reach_the_optimum_of_the_set(name: str, precision: Any, folder: Path) -> None:
     m, eps = 90, 1e-3
     K, G, a, sides = pair_problem(name, m, precision)
     z, out = -G.astype(np.float64), np.zeros(2)
