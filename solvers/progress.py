@@ -268,7 +268,9 @@ class _Record:
     least_primal : float
         Smallest primal value.
     violation : float
-        Smallest violation of the solver's own optimality conditions.
+        Violation of the solver's own optimality conditions when it last decreased.
+    progressed : float
+        Smallest relative gap at the last progress.
     stale : int
         Checks since the last progress.
     apart : float
@@ -283,6 +285,7 @@ class _Record:
     dual: float = -np.inf
     least_primal: float = np.inf
     violation: float = np.inf
+    progressed: float = np.inf
     stale: int = 0
     apart: float = np.inf
     slow: int = 0
@@ -292,8 +295,8 @@ class _Record:
     ) -> None:
         """Update the best values, and count the check as progress or as stale.
 
-        Progress is a gap smaller by 5 % (by half below ROUNDED_GAP), a larger dual
-        value, or `moved`.
+        Progress is a gap smaller by 5 % than at the last progress (by half below
+        ROUNDED_GAP), however many checks that took, a larger dual value, or `moved`.
         """
         self.least_primal = min(self.least_primal, primal)
         # By weak duality a dual value above a primal one is rounding error.
@@ -302,27 +305,31 @@ class _Record:
         # value.
         smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
-        gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.gap
-        self.stale = (
-            0
-            if gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
-            else self.stale + 1
+        gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.progressed
+        progresses = (
+            gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
         )
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
         self.gap = min(self.gap, gap)
+        if progresses:
+            self.progressed, self.stale = self.gap, 0
+        else:
+            self.stale += 1
         self.dual = min(max(self.dual, dual), self.least_primal)
         apart = self.least_primal - self.dual
         halved = not apart > 0.5 * self.apart
         self.apart, self.slow = (apart, 0) if halved else (self.apart, self.slow + 1)
 
     def violates_less(self, violation: float) -> bool:
-        """Return True if a violation is below 90 % of the smallest one so far.
+        """Return True if a violation is below 90 % of that when this was last true.
 
         Negative violations count as 0.
         """
         violation = max(violation, 0.0)
-        decreases, self.violation = violation < 0.9 * self.violation, min(self.violation, violation)
+        decreases = violation < 0.9 * self.violation
+        if decreases:
+            self.violation = violation
         return decreases
 
     @property

@@ -219,7 +219,7 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
             or descent.effort.steps >= progress.max_iter
         ):
             # Compute the true gap: its estimate is small, or the run must end.
-            previous_gap, was_stuck = progress.gap, descent.stuck
+            previous_gap, was_ready, was_stuck = progress.gap, descent.ready, descent.stuck
             stops = progress.show(
                 descent.problem.multipliers(descent.at.a),
                 descent.effort.steps,
@@ -231,7 +231,8 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
             descent.look_again()
             if descent.ended(progress):
                 break
-            if was_stuck or descent.ready or progress.gap > 0.1 * previous_gap:
+            misled = was_ready and progress.gap > 0.1 * previous_gap
+            if was_stuck or descent.ready or misled:
                 descent.correct(progress)
             watched = limits.callback is not None
         try:
@@ -279,12 +280,12 @@ class GapTarget:
     tightening : float
         Factor of the next tightening of the hard rows.
     best : float
-        Smallest estimated relative gap, or violation if there is no estimate, since the
-        last narrowing.
+        Estimated relative gap, or violation if there is no estimate, of the last round
+        that made progress; inf after a narrowing.
     reached : float
-        Largest estimated dual value since the last narrowing.
+        Largest estimated dual value of the rounds up to that one; -inf after a narrowing.
     idle : int
-        Rounds since `best` or `reached` improved.
+        Rounds since that one.
     """
 
     goal: float
@@ -296,7 +297,11 @@ class GapTarget:
     idle: int = 0
 
     def note(self, look: OptimalityState, most_dual: float) -> None:
-        """Record a round.
+        """Record a round, and whether there was progress since the last that made some.
+
+        Progress is a gap or violation smaller by 10 %, or a dual value larger by 1 % of
+        the gap. With many points one round moves few of them: many small rounds count
+        together.
 
         Parameters
         ----------
@@ -312,9 +317,10 @@ class GapTarget:
             estimated and has_increased(look.dual, self.reached, 0.01 * look.gap, abs(look.dual))
         )
         self.idle = STALLED_ROUNDS if look.dual > most_dual else 0 if better else self.idle + 1
-        self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
+        if better:
+            self.best, self.reached = min(self.best, measure), max(self.reached, look.dual)
 
-    def narrow(self, tol: float, gap: float) -> None:
+    def narrow(self, tol: float, gap: float, close: bool) -> None:
         """Lower the targets because the true gap is still above the tolerance.
 
         Parameters
@@ -323,9 +329,13 @@ class GapTarget:
             Relative tolerance.
         gap : float
             True relative gap.
+        close : bool
+            True if the estimated gap is below the goal. Otherwise the goal stays: the
+            true gap was computed because the run stalled, or float32 misled it.
         """
         self.eps *= float(np.clip(0.3 * tol / gap, 0.01, 0.5)) if np.isfinite(gap) else 0.1
-        self.goal = max(0.5 * self.goal, 1e-3 * tol)
+        if close:
+            self.goal = max(0.5 * self.goal, 1e-3 * tol)
         self.best, self.reached, self.idle, self.narrowed = np.inf, -np.inf, 0, True
 
 
@@ -469,18 +479,16 @@ class Descent:
         return descent
 
     @property
-    def ready(self) -> bool:
-        """True if the true gap should be computed.
+    def close(self) -> bool:
+        """True if the estimated gap, or the violation without an estimate, meets its target."""
+        if self.problem.has_estimate:
+            return self.look.relative_gap <= self.aim.goal
+        return self.look.violation <= self.aim.eps
 
-        The estimated gap (or the violation, without an estimate) meets its target, or
-        the run is stuck.
-        """
-        close = (
-            self.look.relative_gap <= self.aim.goal
-            if self.problem.has_estimate
-            else self.look.violation <= self.aim.eps
-        )
-        return close or self.look.violation <= 0 or self.stuck
+    @property
+    def ready(self) -> bool:
+        """True if the true gap should be computed."""
+        return self.close or self.look.violation <= 0 or self.stuck
 
     @property
     def rough(self) -> bool:
@@ -604,7 +612,7 @@ class Descent:
             self.working.work_in(self.working.exact)
         if problem.margin.convex and progress.dual < 0.0:
             self.at = SmoIterate(np.zeros_like(problem.z), -problem.z, 0.0)
-        self.aim.narrow(tol, progress.gap)
+        self.aim.narrow(tol, progress.gap, self.close)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
         self.look_again()

@@ -43,12 +43,6 @@ from equimargin.solvers.newton.base import (
 from equimargin.solvers.products.gram_products import GramProducts, Index
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
-SLOW_FALL = 0.5
-"""Factor by which a step must lower the gap while directions are in float32.
-
-A smaller decrease means that float32 makes no progress.
-"""
-
 
 @dataclass(frozen=True, eq=False)
 class Coefficients(Unknowns):
@@ -98,14 +92,11 @@ class Coefficients(Unknowns):
         norm2 = float(at.v @ at.image)
         dual_norm2 = norm2 - 2 * float(seen.G @ at.image) + float(seen.G @ seen.image)
         point = Point(beta=self._at_all(at.v), b=0.0, alpha=alpha)
-        dual, before = (
-            self.problem.rows.multipliers(alpha).gain() - dual_norm2 / 2 - conjugate,
-            progress.gap,
-        )
-        over = progress.weigh(point, norm2 / 2 + loss, dual, at.steps, at.moved)
-        if progress.gap > SLOW_FALL * before:
+        dual = self.problem.rows.multipliers(alpha).gain() - dual_norm2 / 2 - conjugate
+        if not at.moved:
+            # The gap alone does not tell: it may rise while the pieces of the loss change.
             self.K.forget_rough()
-        return over
+        return progress.weigh(point, norm2 / 2 + loss, dual, at.steps, at.moved)
 
     def move(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> Move:
         """Return a direction by conjugate gradients in the inner product of K.

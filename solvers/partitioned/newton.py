@@ -109,7 +109,7 @@ class PartitionedResult:
     stale : int
         Steps since `narrowest` was last reduced by a twentieth.
     narrowest : float
-        Minimum relative width after a step.
+        Relative width after that step.
     """
 
     best: PointBounds
@@ -140,7 +140,7 @@ class PartitionedResult:
             self,
             steps=self.steps + 1,
             stale=0 if better else self.stale + 1,
-            narrowest=min(width, self.narrowest),
+            narrowest=width if better else self.narrowest,
         )
 
 

@@ -123,6 +123,23 @@ def test_a_step_that_moves_is_progress_however_many_there_have_been() -> None:
     assert checks((2.0, 1.0, k < 3000) for k in range(4000)) == 3000 + STALE_CHECKS
 
 
+def test_a_gap_that_shrinks_slowly_is_progress_until_it_stays() -> None:
+    """The gap shrinks by half a percent per check, and is halved after 139 checks.
+
+    Each check was compared with the best one so far: the run ended after 26 checks.
+    """
+    slow = [(1.0 + 0.995 ** min(k, 400), 1.0, False) for k in range(500)]
+    assert 400 < checks(slow) <= 400 + 2 * STALE_CHECKS
+
+
+def test_a_violation_that_shrinks_slowly_is_progress_until_it_stays() -> None:
+    progress = DualConvergenceMonitor(
+        "none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9
+    )
+    ends = next(k for k in range(500) if progress.show(np.zeros(2), k, 0.99 ** min(k, 200)))
+    assert 200 < ends <= 200 + 2 * STALE_CHECKS
+
+
 def test_a_dual_value_above_the_primal_one_is_not_risen() -> None:
     """A dual value above the primal one is no progress, whether bounded or growing.
 

@@ -19,6 +19,8 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers import SOLVERS, Solution, Status, solve
 from equimargin.solvers.newton import hessian
+from equimargin.solvers.products import gram_products
+from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.testing import margin_problems
 from narrow import present
 from optima import CANCER, LABELS, SCALED, reached, same_optimum
@@ -119,6 +121,24 @@ def test_sparse_features_and_conjugate_gradients(
     monkeypatch.setattr(hessian, "MOST_COLUMNS", 0)
     for X in (thin, sparse.csr_array(thin)):
         same_optimum(dense, method.checked(method.signed(X, LABELS, bias=bias), 1e-9))
+
+
+@each
+def test_directions_stay_in_float32_while_steps_lower_the_objective(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gap rises for many steps here, while the pieces of the loss change.
+
+    Directions were computed in float64 after the first such step.
+    """
+    monkeypatch.setattr(gram_products, "GRAM_IN_CACHE", 0.0)
+    forgotten = list[int]()
+    monkeypatch.setattr(GramProducts, "forget_rough", lambda K: forgotten.append(K.count))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=1500) > 1.0, 1.0, -1.0)
+    method.checked(method.signed(X, y, 10.0, kernel=rbf(0.2), bias=False))
+    assert not forgotten
 
 
 @each

@@ -25,12 +25,14 @@ from equimargin.distributed import (
 )
 from equimargin.formulations import classification as classification_here
 from equimargin.formulations import ranking as ranking_here
+from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.partitions import ranked
 from equimargin.formulations.partitions.smooth_loss import SQUARED_HINGE, smoothed_hinge
 from equimargin.solvers import Status
 from equimargin.solvers import solve as solve_here
 from equimargin.solvers.partitioned import LocalExecutor, Lost
+from equimargin.solvers.partitioned.newton import STALE_STEPS, PartitionedResult
 
 LOSSES = st.sampled_from(["hinge", "squared_hinge"])
 COSTS = st.sampled_from([1e-3, 0.1, 1.0, 30.0])
@@ -243,6 +245,17 @@ def test_partitions_that_are_gone_leave_the_best_point() -> None:
     assert found.lower <= whole.upper
     with pytest.raises(Lost, match="the cluster is gone"):
         solve(replace(problem, sums=LostAfter(problem.sums, 0)))
+
+
+def test_a_width_that_shrinks_slowly_is_progress_until_it_stays() -> None:
+    """The width shrinks by 1 % per step: each step was compared with the best so far."""
+    result = PartitionedResult(None, Interval(0.0, 1.0), 0)  # type: ignore[arg-type]
+    stale = list[int]()
+    for k in range(300):
+        proven = Interval(1.0 - 0.99 ** min(k, 200), 1.0)
+        result = replace(result, proven=proven).stepped()
+        stale.append(result.stale)
+    assert max(stale[:200]) < STALE_STEPS <= max(stale)
 
 
 def test_a_run_ends_at_its_limits() -> None:
