@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from equimargin.formulations import (
     Kernel,
+    MarginProblem,
     Point,
     classification,
     interval,
@@ -39,7 +41,11 @@ from equimargin.formulations.numeric.vector_loops import (
     POWER_UNITS,
     power_of_two,
 )
+from equimargin.formulations.programs import program_from_arrays
 from equimargin.solvers import solve
+from equimargin.solvers.exact.program import Optimum, program_optimum
+from narrow import as_a
+from oracles.rationals import gram
 
 SIZES = st.sampled_from([1e-320, 1e-300, 1e-162, 1e-150, 1e-20, 1e-3, 1.0, 1e3, 1e20, 1e150])
 """Scales at which squares, exponents or products underflow or overflow, and others."""
@@ -294,6 +300,33 @@ def test_interval_by_the_loop_contains_that_of_extended_precision_and_is_as_narr
     assert interval(problem, Point(alpha=point.alpha)).relative_width < 1e-8
 
 
+def machine_with_optimum(seed: int) -> tuple[MarginProblem, Fraction]:
+    """Return a machine of 4 to 9 points and its optimum, from the dual program in rationals.
+
+    The entries of K have 60 digits, far more than the ends of an interval.
+    """
+    rng = np.random.default_rng(seed)
+    m, d, C = int(rng.integers(4, 10)), int(rng.integers(1, 6)), float(10.0 ** rng.uniform(-2, 4))
+    X, y = rng.normal(size=(m, d)) * 10.0 ** rng.uniform(-2, 2), rng.choice([-1.0, 1.0], m)
+    problem = classification(X, y, C, rbf(float(10.0 ** rng.uniform(-3, 1))))
+    K, signs = gram(problem.kernel, X), [Fraction(v) for v in y.tolist()]
+    P = [[a * b * K[i][j] for j, b in enumerate(signs)] for i, a in enumerate(signs)]
+    bounds = [*(-np.eye(m)).tolist(), *np.eye(m).tolist()]
+    program = program_from_arrays(P, [-1] * m, [signs], [0], bounds, [0] * m + [C] * m)
+    return problem, -as_a(Optimum, program_optimum(program)).value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_exact_optimum_of_a_machine_is_in_its_interval(seed: int) -> None:
+    problem, optimum = machine_with_optimum(seed)
+    # Otherwise extended precision would replace the products of the loop.
+    vars(problem.gram)["extended"] = None
+    solution = solve(problem, tol=1e-12)
+    proven = solution.interval
+    assert Fraction(proven.lower) <= optimum <= Fraction(proven.upper)
+    assert proven.relative_width <= max(2 * solution.relative_gap, 1e-9)
+
+
 @pytest.mark.slow
 def test_bound_holds_on_a_processor_without_fused_operations() -> None:
     """There every product is rounded before it is added."""
@@ -316,7 +349,7 @@ def test_bound_holds_on_a_processor_without_fused_operations() -> None:
 @example(1)
 @given(st.integers(1, 4))
 def test_sum_of_features_in_panels_of_any_width(d: int) -> None:
-    """Equal points have entries of exactly 1, wherever they are in a panel."""
+    """Equal points have entries of exactly 1 at any position of a panel."""
     X = np.tile(np.random.default_rng(d).normal(size=d), (70, 1))
     f, _ = computed(3.0, X, np.array([69]), np.ones(1))
     assert f.tolist() == [1.0] * 70
