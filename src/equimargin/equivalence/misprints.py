@@ -148,7 +148,9 @@ def _changes(node: ast.AST, loops: list[str]) -> Iterator[tuple[str, str, Edit]]
         and isinstance(node.op, ast.USub)
         and not isinstance(node.operand, ast.Constant)  # an index from the end
     ):
-        yield "no minus", ast.unparse(node), _set(op=ast.UAdd())
+        # A cvxpy expression has no unary plus.
+        twice_negated = ast.UnaryOp(ast.USub(), node.operand)
+        yield "no minus", ast.unparse(node), _set(operand=twice_negated)
     elif isinstance(node, ast.Subscript):
         yield from _of_indices(node, loops)
     elif isinstance(node, ast.List):
