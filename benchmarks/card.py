@@ -207,13 +207,8 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
         for name in ("images", "friedman", "cover", "classes"):
             first = next(n for other, n, _, _ in PLAN if other == name)
             for tol in (1e-3, 1e-6):
-                solve(
-                    problem(data[name, first].result(), name, 1.0, "hinge"),
-                    "smo",
-                    tol,
-                    time_limit=20.0,
-                    device=device,
-                ).interval
+                given = problem(data[name, first].result(), name, 1.0, "hinge")
+                assert solve(given, "smo", tol, time_limit=20.0, device=device).interval
         for name, n, C, loss in PLAN:
             if ended():
                 yield {"data": name, "n": n // shrink, "C": C, "loss": "left out: time is over"}

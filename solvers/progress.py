@@ -306,9 +306,7 @@ class _Record:
         smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.progressed
-        progresses = (
-            gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
-        )
+        progresses = gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)
         if gap < self.gap or not np.isfinite(self.gap):
             self.point = point
         self.gap = min(self.gap, gap)

@@ -41,6 +41,7 @@ from equimargin.solvers.dual.smo_problem import (
     SeparablePart,
 )
 from equimargin.solvers.dual.working_set import (
+    Numbers,
     RoundCosts,
     WorkingSet,
     choose_working_set,
@@ -198,7 +199,7 @@ class DeviceSet(WorkingSet):
         self.size = SMALL_DEVICE_SET if self.m < MANY_POINTS else LARGEST_PAIR_SET
         self.points = self.placed(self.points)
 
-    def fetched(self, v: Array) -> Array:
+    def fetched(self, v: Numbers) -> Numbers:
         """Return an array of the device as one of numpy.
 
         Parameters
@@ -275,10 +276,10 @@ class CardSet(DeviceSet):
             max_face=largest_face(card.free_bytes),
         )
 
-    def placed(self, v: Array) -> Array:
+    def placed(self, v: Numbers) -> Numbers:
         return self.card.put(v)  # type: ignore[no-any-return]
 
-    def fetched(self, v: Array) -> Array:
+    def fetched(self, v: Numbers) -> Numbers:
         return self.card.get(v)  # type: ignore[no-any-return]
 
     def pair_steps(
@@ -353,7 +354,8 @@ class DevicePoints(PointProblem):
         count = int(np.count_nonzero(free))
         level = float(np.where(free, rise, 0.0).sum()) / count if count else 0.5 * (least + most)
         level = max(min(level, max(least, most)), min(least, most))
-        gaps, duals = 0.0, a * (0.5 * (self.z - G))
+        duals = a * (0.5 * (self.z - G))
+        gaps = np.zeros_like(duals)
         for side, sign in ((0, -1.0), (1, 1.0)):
             part, u = np.maximum(sign * a, 0.0), sign * (level - G) - width
             loss, c, r = np.maximum(u, 0.0), self.costs[side], ridge[side]
@@ -361,8 +363,8 @@ class DevicePoints(PointProblem):
             conjugate = 0.5 * r * part * part
             curve = 0.5 * loss * loss / np.where(squared, r, 1.0) + conjugate
             # Points without a row on this side have no loss.
-            gaps = gaps + np.where(c > 0, np.where(squared, curve, c * loss) - part * u, 0.0)
-            duals = duals - (part * width + conjugate)
+            gaps += np.where(c > 0, np.where(squared, curve, c * loss) - part * u, 0.0)
+            duals -= part * width + conjugate
         gap, dual = float(np.sum(gaps)), float(np.sum(duals))
         size = relative_size(self.at_0, dual + gap, dual)
         relative = gap / size if math.isfinite(gap) and size > 0 else math.inf

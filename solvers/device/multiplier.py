@@ -164,4 +164,4 @@ def error_bound(d: int, sizes: Array, depth: int, n: int) -> Array:
         Number of coefficients.
     """
     rate = 0.37 * gamma_n(d + 4) + 4.1 * UNIT + gamma_n(depth + 1) + 1e-300
-    return round_toward((1 + gamma_n(n + 16)) * sizes * rate + 4 * n * SMALLEST, 1)
+    return np.asarray(round_toward((1 + gamma_n(n + 16)) * sizes * rate + 4 * n * SMALLEST, 1))

@@ -116,10 +116,11 @@ def count_bytes(gram: Gram) -> float:
     gram : Gram
         K.
     """
-    m, e = gram.m, gram.X.shape[1] + 2
+    m, e = gram.m, int(gram.X.shape[1]) + 2
     if isinstance(gram.kernel, Precomputed):
         return 12.0 * m**2 + 8.0 * VECTORS * m
-    return 8.0 * FEATURE_ARRAYS * m * e + 8.0 * min(m, ROWS_AT_ONCE) * e + 8.0 * VECTORS * m
+    copied = min(m, ROWS_AT_ONCE)
+    return 8.0 * (FEATURE_ARRAYS * m * e + copied * e + VECTORS * m)
 
 
 def card_tiles(card: Card, gram: Gram, unit: float) -> tuple[Tiles, Tiles]:

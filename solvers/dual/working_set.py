@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
@@ -120,6 +121,10 @@ The first value is per point before the first step, the second per step.
 """
 
 
+Numbers = TypeVar("Numbers", bound=NDArray[Any])
+"""Array of any type."""
+
+
 class WorkingSet:
     """Points of the next pair steps and their block of K, in one precision at a time.
 
@@ -208,7 +213,7 @@ class WorkingSet:
         add_rows(self.K, points, v, f, 0, self.m)
         return f
 
-    def placed(self, v: Array) -> Array:
+    def placed(self, v: Numbers) -> Numbers:
         """Return numbers of all points as an array of the device of the run.
 
         Parameters
@@ -237,14 +242,13 @@ class WorkingSet:
         """
         return pair_steps(self.K, G, a, sides, floor, eps, steps)
 
-    @staticmethod
-    def factor(H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+    def factor(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         """Return the damped factor of the matrix of free points, as `factor_face` does.
 
         Parameters
         ----------
         H : ndarray of shape (n, n)
-            Matrix.
+            Matrix of the free points.
         out_of_time : callable
             Returns True if the run must end.
         """

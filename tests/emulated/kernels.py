@@ -71,7 +71,9 @@ def _argument(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
         return ctypes.c_void_p(value.ctypes.data)
-    return ctypes.c_float(value) if isinstance(value, np.float32) else ctypes.c_int(int(value))
+    return (
+        ctypes.c_float(float(value)) if isinstance(value, np.float32) else ctypes.c_int(int(value))
+    )
 
 
 @cache
