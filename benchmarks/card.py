@@ -17,6 +17,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,10 +26,17 @@ import numpy as np
 from sklearn.datasets import make_classification, make_friedman1
 from table import Benchmark, Line, Table
 
-from equimargin.formulations.kernels.kernel import rbf
+from equimargin.formulations.kernels.kernel import RBF, rbf
+from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.problem.construct import classification, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers import solve, solve_grid
+from equimargin.solvers.device import pairs
+from equimargin.solvers.device.card import Card
+from equimargin.solvers.device.method import begin, on_device
+from equimargin.solvers.device.multiplier import proved_products
+from equimargin.solvers.dual.smo import Descent
+from equimargin.solvers.solution import Limits
 
 Sample = tuple[Any, Any]
 PLAN: list[tuple[str, int, float, str]] = [
@@ -124,73 +132,67 @@ def problem(start: str, name: str, C: float, loss: Any) -> MarginProblem:
     return classification(X, y, C, kernel, loss)
 
 
-def parts(device: str, shrink: int) -> Iterator[Line]:
-    """Measure pair steps and products."""
-    from equimargin.formulations.numeric.workspace import Workspace
-    from equimargin.formulations.problem.point import Point
-    from equimargin.solvers.device import pairs
-    from equimargin.solvers.device.method import begin, on_device
-    from equimargin.solvers.solution import Limits
-
-    def waited(run: Callable[[], Any]) -> float:
-        run()
-        if card is not None:
-            card.used.synchronize()
+def waited(card: Card | None, run: Callable[[], Any]) -> float:
+    """Return the seconds of the second of two runs, the card's work included."""
+    took = 0.0
+    for _ in range(2):
         began = time.perf_counter()
         run()
         if card is not None:
             card.used.synchronize()
-        return time.perf_counter() - began
+        took = time.perf_counter() - began
+    return took
 
+
+def products(card: Card | None, run: Descent, d: int) -> Iterator[Line]:
+    """Measure products with half of the columns of K."""
+    working, problem = run.working, run.problem.margin
+    m, n = problem.m, problem.m // 2
+    rows, v, f = (working.placed(each) for each in (np.arange(n), np.ones(n), np.zeros(m)))
+    sides: dict[str, Callable[[], Any]] = {
+        "float32": partial(working.single.add_product, rows, v, f),
+        "float64": partial(working.exact.add_product, rows, v, f),
+    }
+    if card is not None and isinstance(problem.kernel, RBF):
+        given = problem.kernel, problem.X, np.arange(n), np.ones((1, n))
+        sides["proven"] = partial(proved_products, card, *given)
+    for name, side in sides.items():
+        took = waited(card, side)
+        line = {"part": f"product {name}", "d": d, "size": m}
+        yield line | {"rate": m * n / took, "us": 1e6 * took}
+
+
+def pair_steps(card: Card | None, run: Descent, q: int, threads: int, dtype: Any) -> Line:
+    """Measure 2,000 pair steps from 0 on q points."""
+    working, problem = run.working, run.problem
+    W = working.placed(np.arange(q))
+    working.K = working.single.block(W, W)
+    G, a, sides = (-problem.z[W]).astype(dtype), 0.0 * problem.z[W], problem.sides.of(W)
+    taken = [1]
+
+    def step() -> None:
+        taken[0], _ = working.pair_steps(G.copy(), a.copy(), sides, 1e-10, 1e-9, 2000)
+
+    took = waited(card, step)
+    part = f"pair step {np.dtype(dtype).name}, {threads} threads"
+    return {"part": part, "d": problem.margin.X.shape[1], "size": q, "us": 1e6 * took / taken[0]}
+
+
+def parts(device: str, shrink: int) -> Iterator[Line]:
+    """Measure products and pair steps."""
+    before = dict(pairs.THREADS)
     with on_device(device) as card:
         for d, n in ((20, 50_000), (54, 50_000), (784, 20_000)):
             X, y = classes(n // shrink, d)
-            given = classification(X / X.std(axis=0), y, 10.0, rbf(1 / d))
-            run = begin(card, given, Point(), Limits(device=device), Workspace())
-            working, m = run.working, given.m
-            rows = working.placed(np.arange(m // 2))
-            for what, tiles in (("float32", working.single), ("float64", working.exact)):
-                v, f = working.placed(np.ones(m // 2)), working.placed(np.zeros(m))
-                took = waited(lambda: tiles.add_product(rows, v, f))  # noqa: B023
-                rate = m * (m // 2) / took
-                yield {"part": f"product {what}", "d": d, "size": m, "rate": rate, "us": 1e6 * took}
-            support, V = np.arange(m // 2), np.ones((1, m // 2))
-            if card is not None:
-                from equimargin.solvers.device.multiplier import proved_products
-
-                took = waited(lambda: proved_products(card, rbf(1 / d), given.X, support, V))  # noqa: B023
-                yield {
-                    "part": "product proven",
-                    "d": d,
-                    "size": m,
-                    "rate": m * (m // 2) / took,
-                    "us": 1e6 * took,
-                }
-            if d != 20:
-                continue
-            for q in (1024, 2048, 4096):
-                for threads in (512, 1024) if card is not None else (0,):
+            problem = classification(X / X.std(axis=0), y, 10.0, rbf(1 / d))
+            run = begin(card, problem, None, Limits(device=device), Workspace())
+            yield from products(card, run, d)
+            for q in before if d == 20 else ():
+                for threads in (512, 1024) if card is not None and q > 1024 else (512,):
                     pairs.THREADS[q] = threads
-                    q = min(q, m)
-                    W = working.placed(np.arange(q))
-                    working.K = working.single.block(W, W)
                     for dtype in (np.float32, np.float64):
-                        state = run.problem
-                        G = (-state.z[W]).astype(dtype)
-                        a, sides = state.z[W] * 0.0, state.sides.of(W)
-                        done = [1]
-
-                        def step() -> None:
-                            done[0], _ = working.pair_steps(G, a, sides, 1e-10, 1e-9, 2000)  # noqa: B023
-
-                        took = waited(step)
-                        yield {
-                            "part": f"pair step {np.dtype(dtype).name}, {threads} threads",
-                            "d": d,
-                            "size": q,
-                            "us": 1e6 * took / max(done[0], 1),
-                        }
-            pairs.THREADS.update({1024: 512, 2048: 512, 4096: 1024})
+                        yield pair_steps(card, run, min(q, problem.m), threads, dtype)
+                pairs.THREADS[q] = before[q]
 
 
 def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line]:

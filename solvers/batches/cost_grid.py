@@ -71,6 +71,7 @@ def solve_grid(
     limits = checked(tol, max_iter, time_limit, None, n_jobs, device)
     requires = smo.REQUIREMENTS if limits.device == PROCESSOR else ON_A_DEVICE
     refusal = requires.refusal(problem)
+    # All runs share the points and the blocks of K: one refusal is that of all.
     if refusal is not None:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():

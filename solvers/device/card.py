@@ -14,6 +14,10 @@ from typing import Any
 
 import numpy as np
 
+DeviceArray = Any
+"""Array of numpy or of CuPy."""
+CompiledKernel = Any
+"""CuPy's RawKernel: called with a grid, the threads of a block, and the arguments."""
 OLDEST_CAPABILITY = 80
 """Smallest compute capability, times 10: that of A100, with minima over a warp."""
 OPTIONS = ("-std=c++17",)
@@ -63,7 +67,7 @@ class Card:
         free, _ = self.cupy.cuda.runtime.memGetInfo()
         return int(free) + int(self.cupy.get_default_memory_pool().free_bytes())
 
-    def put(self, array: Any) -> Any:
+    def put(self, array: DeviceArray) -> DeviceArray:
         """Return an array of numpy as one of the card, in C order.
 
         Parameters
@@ -73,7 +77,7 @@ class Card:
         """
         return self.cupy.asarray(array, order="C")
 
-    def get(self, array: Any) -> Any:
+    def get(self, array: DeviceArray) -> DeviceArray:
         """Return an array of the card as one of numpy.
 
         Parameters
@@ -85,7 +89,7 @@ class Card:
 
     def kernel(
         self, file: str, name: str, macros: Mapping[str, object], options: tuple[str, ...] = ()
-    ) -> Any:
+    ) -> CompiledKernel:
         """Return a compiled kernel.
 
         Parameters

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from equimargin.solvers.device.card import Card
+from equimargin.solvers.device.card import Card, DeviceArray
 from equimargin.solvers.dual.newton_on_face import FACE_DAMPINGS
 
 MATRICES = 5
@@ -28,10 +27,10 @@ class CardFactor:
         Lower triangle, in C order.
     """
 
-    def __init__(self, card: Card, L: Any) -> None:
+    def __init__(self, card: Card, L: DeviceArray) -> None:
         self.card, self.L = card, L
 
-    def solve(self, v: Any) -> Any:
+    def solve(self, v: DeviceArray) -> DeviceArray:
         """Solve L L' x = v.
 
         Parameters
@@ -48,7 +47,9 @@ class CardFactor:
         return solve_triangular(upper, y, lower=False, check_finite=False)
 
 
-def factor_on_card(card: Card, H: Any, out_of_time: Callable[[], bool]) -> CardFactor | None:
+def factor_on_card(
+    card: Card, H: DeviceArray, out_of_time: Callable[[], bool]
+) -> CardFactor | None:
     """Return the factor of H + damping I, as `newton_on_face.factor_face` does.
 
     Parameters

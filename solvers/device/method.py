@@ -53,7 +53,7 @@ from equimargin.solvers.registry import device_solver
 from equimargin.solvers.solution import HOST, Limits, Solution
 from equimargin.solvers.threads import one_thread
 
-SMALL_DEVICE_SET = 2048
+SMALL_SET_POINTS = 2048
 """Points of a working set, unless the problem is large.
 
 Its block of K, 16 MB, stays in the card's second-level cache.
@@ -196,7 +196,7 @@ class DeviceSet(WorkingSet):
 
     def __init__(self, exact: Tiles, memory: Workspace, single: Tiles | None = None) -> None:
         super().__init__(exact, single or exact.single(), memory)
-        self.size = SMALL_DEVICE_SET if self.m < MANY_POINTS else LARGEST_PAIR_SET
+        self.size = SMALL_SET_POINTS if self.m < MANY_POINTS else LARGEST_PAIR_SET
         self.points = self.placed(self.points)
 
     def fetched(self, v: Numbers) -> Numbers:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
-from equimargin.solvers.device.card import Card
+from equimargin.solvers.device.card import Card, CompiledKernel, DeviceArray
 from equimargin.solvers.device.products import int32
 from equimargin.solvers.dual.smo_problem import SeparablePart
 
@@ -20,9 +19,9 @@ BYTES_PER_POINT = 20
 
 def pair_steps_on_card(
     card: Card,
-    K: Any,
-    G: Any,
-    a: Any,
+    K: DeviceArray,
+    G: DeviceArray,
+    a: DeviceArray,
     sides: SeparablePart,
     floor: float,
     eps: float,
@@ -66,7 +65,7 @@ def pair_steps_on_card(
     return int(done), violation
 
 
-def pair_kernel(card: Card, q: int, dtype: Any) -> Any:
+def pair_kernel(card: Card, q: int, dtype: DTypeLike) -> CompiledKernel:
     """Return the compiled kernel for a working set.
 
     Parameters
@@ -84,7 +83,7 @@ def pair_kernel(card: Card, q: int, dtype: Any) -> Any:
     return kernel
 
 
-def pair_macros(threads: int, points_per_thread: int, dtype: Any) -> dict[str, object]:
+def pair_macros(threads: int, points_per_thread: int, dtype: DTypeLike) -> dict[str, object]:
     """Return the macros of `pairs.cu`.
 
     Parameters

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Kernel, Linear, Polynomial, Precomputed
-from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.solvers.device.card import Card
 from equimargin.solvers.products.crew import Crew
 from equimargin.solvers.products.tiles import EXPANDED_EXPONENT, Block, Index, Tiles
@@ -94,7 +94,7 @@ def formula(kernel: Kernel, X: Array, unit: float) -> Formula:
     return Formula(np.concatenate(columns, axis=1), INNER, "exp2(s)", exchanged=True)
 
 
-def is_supported(kernel: Kernel, X: Any) -> bool:
+def is_supported(kernel: Kernel, X: Features) -> bool:
     """Return True if a card has the kernel.
 
     Parameters

@@ -130,7 +130,7 @@ class StrictKernel:
 
 
 class StrictCard:
-    """Card whose arrays are strict and whose kernels run as C++.
+    """Card of strict arrays, with its kernels as C++.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ V = RNG.normal(size=140)
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the compiled kernels."""
+    """Return the folder of the compiled kernels."""
     return tmp_path_factory.mktemp("kernels")
 
 

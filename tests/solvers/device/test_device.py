@@ -6,6 +6,7 @@ that have CuPy's rules and with the card's kernels as C++ (`emulated`).
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,7 +83,7 @@ def emulated_card(folder: Path, patch: pytest.MonkeyPatch, **options: Any) -> It
 
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the compiled kernels of all tests."""
+    """Return the folder of the compiled kernels of all tests."""
     return tmp_path_factory.mktemp("kernels")
 
 
@@ -123,7 +124,7 @@ def test_card_has_the_optimum_of_the_processor(name: str) -> None:
 
 
 def test_small_sets_reach_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "SMALL_DEVICE_SET", 40)
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", 40)
     problem = problems(300)["rbf"]
     assert_optimal(solve(problem, tol=1e-9, device="host"), 1e-9, solve(problem, tol=1e-9))
 
@@ -133,7 +134,7 @@ def test_small_sets_reach_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_sets_reach_the_optimum_on_an_emulated_card(
     kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(method, "SMALL_DEVICE_SET", 16)
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", 16)
     problem = problems(60)["tube"]
     with emulated_card(kernels, monkeypatch):
         found = solve(problem, tol=1e-7, device="cuda")
@@ -271,8 +272,6 @@ def test_face_fits_into_the_memory() -> None:
 
 
 def test_import_does_not_load_cupy() -> None:
-    import subprocess
-
     code = (
         "import equimargin, equimargin.solvers.device.method, sys;"
         "from equimargin.solvers import *;"
