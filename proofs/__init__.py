@@ -3,18 +3,20 @@
 if __name__ != "equimargin.proofs":  # a second copy of every class would exist under the bare name
     raise ImportError("use: from equimargin.proofs import ...")
 
+from equimargin.proofs.all_optima.optimal_ranges import OptimalRanges, Range, optimal_ranges
+from equimargin.proofs.all_optima.sparsest import FewestNonzeros, fewest_nonzeros
 from equimargin.proofs.audit import Audit, audit
 from equimargin.proofs.certificates.path import path_certificate
 from equimargin.proofs.certificates.problem import certificate
 from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.proofs.enclosure import Enclosure, enclosure
-from equimargin.proofs.optimal_ranges import OptimalRanges, Range, optimal_ranges
-from equimargin.proofs.reduced_graph import (
+from equimargin.proofs.rankings.reduced_graph import (
     ReducedExcess,
     least_reduced_excess,
     reduced_excess,
 )
+from equimargin.proofs.rankings.surrogate_regret import PairCount, SurrogateRegret, surrogate_regret
 from equimargin.proofs.referee import (
     Agreement,
     Evidence,
@@ -25,8 +27,6 @@ from equimargin.proofs.referee import (
     examine_solution,
     judge,
 )
-from equimargin.proofs.sparsest import FewestNonzeros, fewest_nonzeros
-from equimargin.proofs.surrogate_regret import PairCount, SurrogateRegret, surrogate_regret
 
 __all__ = [
     "Agreement",

@@ -65,8 +65,6 @@ The referee counts less accurate answers as failed.
 """
 ANY_DATA = Requirements(ProgramProblem)
 """Requirements of a solver for all `ProgramProblem`s of its families."""
-SHORTEST_LIMIT = 1e-3
-"""Minimum time limit in seconds of a solver that follows another one."""
 Run = TypeVar("Run", bound=Callable[..., Any])
 """Solving function of a problem and, optionally, limits and a warm start or None.
 
@@ -576,10 +574,8 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     solver, best, handovers, steps = next(queue), None, "", list[int]()
     while True:
         successor = next(queue, None)
-        seconds_left = limits.time_limit
-        if seconds_left is not None:
-            seconds_left = max(seconds_left - (run_seconds() - began), SHORTEST_LIMIT)
-        run_limits = replace(limits, time_limit=seconds_left, has_successor=successor is not None)
+        left = limits.left(run_seconds() - began)
+        run_limits = replace(left, has_successor=successor is not None)
         solution = solver.run(problem, run_limits, start)
         steps += [] if solution.iterations is None else [solution.iterations]
         # A gap in float64 may be rounding: the proven intervals are compared.
@@ -604,9 +600,8 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
 
 def _is_stuck(found: Solution, limits: Limits) -> bool:
     """Return True if a solver failed, and no limit of the caller ended the run."""
-    by_caller = limits.max_iter is not None or limits.callback is not None
-    ended = found.status is Status.ITERATION_LIMIT and not by_caller
-    return ended or found.status in (Status.NUMERICAL_FAILURE, Status.FINISHED)
+    failures = (Status.ITERATION_LIMIT, Status.NUMERICAL_FAILURE, Status.FINISHED)
+    return found.status in failures and not limits.ended(found.status)
 
 
 def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:

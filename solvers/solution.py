@@ -31,6 +31,8 @@ from equimargin.solvers.ray import FarkasRay
 
 SOLUTION_FORMAT = "equimargin solution 1"
 """Format name of a solution's file; the number counts the changes of its layout."""
+SHORTEST_LIMIT = 1e-3
+"""Minimum time limit in seconds of a solver that follows another one."""
 SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
 """Fields of a solution that its file stores as JSON."""
 
@@ -117,6 +119,35 @@ class Limits:
     n_jobs: int = 1
     has_successor: bool = False
     device: str = PROCESSOR
+
+    def ended(self, status: Status) -> bool:
+        """Return True if a limit of the caller ended a run.
+
+        The solver's own iteration limit is none of the caller's.
+
+        Parameters
+        ----------
+        status : Status
+            Status of the run.
+        """
+        by_caller = self.max_iter is not None or self.callback is not None
+        return status is Status.TIME_LIMIT or (status is Status.ITERATION_LIMIT and by_caller)
+
+    def left(self, seconds: float, iterations: int = 0) -> Limits:
+        """Return the limits of a run that continues another one.
+
+        Parameters
+        ----------
+        seconds : float
+            Wall time so far in seconds.
+        iterations : int, default 0
+            Iterations so far.
+        """
+        return replace(
+            self,
+            time_limit=self.time_limit and max(self.time_limit - seconds, SHORTEST_LIMIT),
+            max_iter=self.max_iter and max(self.max_iter - iterations, 1),
+        )
 
 
 class RunOptions(TypedDict, total=False):

@@ -16,9 +16,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from equimargin.equivalence import misprints
-from equimargin.equivalence.errata import SymbolRoles, detected
 from equimargin.equivalence.instances import drawn
 from equimargin.proofs.equivalence import stated
+from equimargin.proofs.equivalence.answers import SymbolRoles, detected
 from equimargin.solvers.exact.program.clock import Clock
 from oracles.small_programs import SmallProgram
 

@@ -128,14 +128,17 @@ class Labels:
     Parameters
     ----------
     task : {"classification", "ordinal"}
-        "classification" for two classes, 0 and 1, "ordinal" for any number of classes
-        or levels from 0 on.
+        "classification" for classes in any order, "ordinal" for levels; both are
+        counted from 0.
     part : Part
         Check of the labels.
+    most : int or None
+        Maximum number of classes; None for any number.
     """
 
     task: str
     part: Part
+    most: int | None = None
 
     def __call__(self, value: Any, name: str, data: Mapping[str, Any]) -> None:
         """Check labels.
@@ -289,7 +292,7 @@ def classes(k: int | None = None) -> Part:
         if len(invalid):
             raise ValueError(f"{name} must hold classes, {wanted}, and holds {invalid[0]:g}")
 
-    return Labels("classification" if k == 2 else "ordinal", check)
+    return Labels("classification", check, k)
 
 
 def real(wanted: str, accepted: Callable[[float], bool]) -> Part:

@@ -5,7 +5,6 @@ An equivalence proof, a `Reason`, is verified number by number in rationals.
 
 from equimargin.proofs.equivalence.comparison import InstanceComparison, compare_at
 from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data
-from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import (
     NoProblem,
     StatedProgram,
@@ -14,6 +13,7 @@ from equimargin.proofs.equivalence.stated import (
     name_statement,
     stated,
 )
+from equimargin.proofs.equivalence.steps.reason import Reason, find_reason
 from equimargin.proofs.equivalence.verdict import Difference, Same
 
 __all__ = [

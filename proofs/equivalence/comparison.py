@@ -8,8 +8,8 @@ from typing import Any
 
 from equimargin.formulations.programs import Reading
 from equimargin.proofs.equivalence.parameters import ForAllData, reason_for_all_data
-from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import RefusalError, StatedProgram, Statement, stated
+from equimargin.proofs.equivalence.steps.reason import Reason, find_reason
 from equimargin.solvers.exact.program.clock import Clock
 
 RELATIVELY_APART = Fraction(1, 10**7)

@@ -24,10 +24,10 @@ from flint import fmpq
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.problem.base import AnyProblem
-from equimargin.proofs.equivalence.form import Form, Numbers, array, dense, make_form, zeros
-from equimargin.proofs.equivalence.moves import LagrangianDual
-from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import stated
+from equimargin.proofs.equivalence.steps.form import Form, Numbers, array, dense, make_form, zeros
+from equimargin.proofs.equivalence.steps.moves import LagrangianDual
+from equimargin.proofs.equivalence.steps.reason import Reason, find_reason
 from equimargin.solvers.exact.program.clock import Clock
 
 PRIMALS = ("primal", "margin", "beta", "function", "slacks")

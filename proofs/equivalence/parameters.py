@@ -33,11 +33,11 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Reading, read
 from equimargin.formulations.programs.standard_form import REDUCING_ATTRIBUTES
-from equimargin.proofs.equivalence.form import Form, Numbers, fraction, rational, zeros
-from equimargin.proofs.equivalence.moves import Twin
-from equimargin.proofs.equivalence.quotients import DIVIDING, NotANumber, Quotient, divisor
-from equimargin.proofs.equivalence.reason import Reason, find_reason
 from equimargin.proofs.equivalence.stated import StatedProgram
+from equimargin.proofs.equivalence.steps.form import Form, Numbers, fraction, rational, zeros
+from equimargin.proofs.equivalence.steps.moves import Twin
+from equimargin.proofs.equivalence.steps.quotients import DIVIDING, NotANumber, Quotient, divisor
+from equimargin.proofs.equivalence.steps.reason import Reason, find_reason
 from equimargin.solvers.exact.program.clock import Clock
 
 LARGEST = 60

@@ -19,8 +19,8 @@ from equimargin.formulations.declarations.user_functions import kept_from_quitti
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.programs import Program, Reading, compile_program, read
-from equimargin.proofs.equivalence.form import Form, make_form, rational
-from equimargin.proofs.equivalence.moves import ObjectiveMap
+from equimargin.proofs.equivalence.steps.form import Form, make_form, rational
+from equimargin.proofs.equivalence.steps.moves import ObjectiveMap
 from equimargin.proofs.equivalence.values_read import values_read
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
 from equimargin.solvers.exact.program import (

@@ -256,6 +256,11 @@ def run(
     if seconds is not None:
         highs.setOptionValue("time_limit", max(seconds - (time.perf_counter() - began), 0.0))
     interruptible(highs.run, highs.cancelSolve)
+    # From some bases a ratio test of HiGHS fails; the basis of slacks is its own first one.
+    failures = highspy.HighsModelStatus
+    if highs.getModelStatus() in (failures.kNotset, failures.kSolveError, failures.kUnknown):
+        highs.clearSolver()
+        interruptible(highs.run, highs.cancelSolve)
     return highs
 
 

@@ -6,9 +6,10 @@ An optimal f is a combination of the m points, so that m coefficients replace th
 weights. K costs one product of X with itself, and from then on a product with K takes
 m^2 multiplications, where one with X and one with X' take 2 m d.
 
-K has rounded entries, and points far from the origin lose digits in it that products
-with X keep. The gap is therefore computed again with X, and where it is too large the
-run continues in the features, from the point of the coefficients.
+K has rounded entries: with large costs, or points far from the origin, products with K
+lose digits that products with X keep. Such problems are solved in the features. For all
+others the gap is computed again with X, and if it is too large, or K allowed no further
+progress, the run continues in the features, from the point of the coefficients.
 
 References
 ----------
@@ -21,10 +22,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 
+from equimargin.formulations.bounds.evaluate import relative_rounding_error
 from equimargin.formulations.kernels.kernel import precomputed
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
-from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.solution import Limits, Solution
 
 MOST_POINTS = 1000
 """Maximum number of points of a problem that is solved through its Gram matrix, 8 MB.
@@ -33,8 +35,6 @@ A matrix of this size is factorised in tens of milliseconds by any solver.
 """
 ENTRIES_PER_PAIR = 4
 """Minimum number of stored entries of X per entry of K at which features are many."""
-SHORTEST_LIMIT = 1e-3
-"""Minimum time limit in seconds of a run that continues in the features."""
 
 Run = Callable[[MarginProblem, Limits, Point | None], Solution]
 
@@ -56,9 +56,13 @@ def through_gram(run: Run) -> Run:
     @wraps(run)
     def solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
         start = warm_start or Point()
-        # Weights alone have no coefficients to start from.
+        # A run in coefficients cannot begin at weights alone.
         in_weights_alone = start.w is not None and start.beta is None and start.alpha is None
-        if in_weights_alone or not has_few_points(problem):
+        if (
+            in_weights_alone
+            or not has_few_points(problem)
+            or relative_rounding_error(problem) > limits.tol
+        ):
             return run(problem, limits, warm_start)
         reduced = replace(
             problem,
@@ -70,12 +74,9 @@ def through_gram(run: Run) -> Run:
         found = run(reduced, limits, replace(start, w=None) if warm_start else None)
         point = _in_weights(problem, reduced.own_point(found.point))
         found = replace(found, problem=problem, point=point)
-        ended = found.status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
-        if ended or found.relative_gap <= limits.tol:
+        if found.relative_gap <= limits.tol or limits.ended(found.status):
             return found
-        # The gap of K's rounded entries may hide one of X: the run continues in w.
-        left = limits.time_limit and max(limits.time_limit - found.seconds, SHORTEST_LIMIT)
-        again = run(problem, replace(limits, time_limit=left), point)
+        again = run(problem, limits.left(found.seconds, found.iterations or 0), point)
         return replace(
             again,
             iterations=(found.iterations or 0) + (again.iterations or 0),

@@ -320,7 +320,7 @@ def make_ordinal_problems(
     C : float, default 1.0
         Cost of a unit of slack; inf for the hard margin.
     kernel : Kernel, optional
-        Kernel, by default linear; ordered thresholds exist for a linear kernel only.
+        Kernel, by default linear; `ord.explicit` is included for a linear kernel only.
     losses : sequence of str, default LOSSES
         Losses of the problems.
     weights : ndarray of shape (m,), optional

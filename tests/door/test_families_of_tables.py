@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.cli.options.families import _parameter
 from equimargin.data import load
 from equimargin.data.words import DataError
 from equimargin.formulations import FAMILIES, Kernel, linear, polynomial, precomputed, rbf, sigmoid
-from equimargin.formulations.declarations.checks import needing, share, vector
+from equimargin.formulations.declarations.checks import matrix, needing, share, targets, vector
 from equimargin.own import Family
 from equimargin.own.tables import data_from_table, task_of_table
 
@@ -25,9 +26,9 @@ M = 14
 KERNELS = {"linear": linear(), "rbf": rbf(0.5), "polynomial": polynomial(2, 1.0, 1.0)}
 
 
-def run(*arguments: str) -> tuple[int, str]:
+def run(*arguments: str, sent: str | None = None) -> tuple[int, str]:
     """Return the exit status and the output of a command, on one line."""
-    result = RUNNER.invoke(app, arguments)
+    result = RUNNER.invoke(app, arguments, input=sent)
     return result.exit_code, " ".join(result.output.split())
 
 
@@ -218,7 +219,7 @@ def test_weights_are_those_of_the_table(tmp_path: Path) -> None:
     file.write_text("\n".join([lines[0] + ",sample_weight", *rows]) + "\n")
     data = read("ord.sum", file, rbf(0.5), C=3.0)
     assert np.array_equal(data["weights"], weights)
-    with pytest.raises(ValueError, match=r"crammer_singer has no weights; leave their column out"):
+    with pytest.raises(ValueError, match=r"crammer_singer has no weights; leave them out"):
         read("crammer_singer", file, None, C=1.0)
 
 
@@ -257,6 +258,9 @@ def test_a_given_matrix_is_the_kernel(tmp_path: Path) -> None:
         (["--family", "ls_svm", "-C", "2", "--kernel", "rbf"], "rbf kernel"),
         (["--family", "nu_svc", "--parameter", "nu=0.4", "--drop", "a"], "1 feature"),
         (["--family", "one_class", "--parameter", "nu=1"], "dropped: label"),
+        (["--family", "crammer_singer", "--kernel", "rbf"], "(no is -1, yes is +1)"),
+        (["--family", "nu_svc", "--family", "ls_svm", "--parameter", "nu=0.5"], "2 agree"),
+        (["--family", "one_norm_svm"], "names; C=1 "),
     ],
 )
 def test_the_command_line_compares_families_on_a_table(
@@ -279,6 +283,12 @@ def test_the_command_line_compares_families_on_a_table(
         (["--family", "nu_svc", "--task", "regression"], "reads its rows as classification"),
         (["--family", "nu_svc", "--levels", "no,yes"], "nu_svc has no levels"),
         (["--parameter", "nu=1"], "parameters are those of a family that is named in full"),
+        (["--family", "nu_svc", "--parameter", "nu=1", "--parameter", "nu=0.5"], "leave one of"),
+        (["--family", "ls_svm", "--parameter", "C=1", "-C", "2"], "--cost gives C, too"),
+        (["--family", "ls_svm", "--parameter", "C=1", "--lambda", "2"], "--lambda gives C, too"),
+        (["--family", "nu_svc", "--family", "svm.*"], "--family svm.*: nu_svc is no family of a"),
+        (["--family", "svm.onenorm", "-C", "inf"], "one-norm families have no hard margin"),
+        (["--family", "svm.onenorm", "--bias", "penalized"], "have no penalised bias"),
     ],
 )
 def test_options_that_a_family_does_not_have_are_refused(
@@ -288,3 +298,87 @@ def test_options_that_a_family_does_not_have_are_refused(
     status, output = run("compare", str(file), *arguments)
     assert status == 2
     assert said in output
+
+
+def test_a_parameter_without_data_is_no_fault() -> None:
+    status, output = run("compare", "--family", "nu_svc", "--parameter", "nu=0.5")
+    assert status == 2
+    assert "the family nu_svc needs data: a file, or --draw SEED" in output
+
+
+def test_three_classes_are_those_of_no_family_of_two(tmp_path: Path) -> None:
+    file, _, y = table(tmp_path, "levels")
+    with pytest.raises(ValueError, match=r"nu_svc has 2 classes, and the target of .* has 3; keep"):
+        read("nu_svc", file, None, nu=0.4)
+    words = file.read_text()
+    for label, word in (("3", "red"), ("5", "blue"), ("7", "green")):
+        words = words.replace(f",{label}\n", f",{word}\n")
+    file.write_text(words)
+    data = read("crammer_singer", file, None, C=1.0)
+    assert data["y"].tolist() == [[2, 0, 1][level] for level in y]
+
+
+def test_three_classes_with_another_family_or_a_kernel(tmp_path: Path) -> None:
+    file, X, y = table(tmp_path, "levels")
+    named = ("compare", str(file), "--task", "classification", "--kernel", "rbf")
+    status, output = run(*named, "--family", "crammer_singer", "--family", "svm.soft")
+    assert status == 2
+    assert "known: svm.soft, svm.nobias," in output
+    assert output.endswith(
+        "crammer_singer has the hinge, a linear kernel, finite C, no bias and no weights"
+    )
+    K = rbf(0.5).block(X, X)
+    value = crammer_singer((K + K.T) / 2, y, 1.0)
+    alone = ("--gamma", "0.5", "--family", "crammer_singer", "--solver", "CLARABEL")
+    status, output = run(*named, *alone)
+    assert status == 0, output
+    shown = output.split("optimum ")[1].split(",")[0]
+    assert float(shown) == pytest.approx(value, rel=1e-6)
+
+
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    classes, levels = (table(tmp_path, kind)[0].read_text() for kind in ("classes", "levels"))
+    solver = ("--solver", "CLARABEL")
+    of_two = ("--family", "nu_svc", "--parameter", "nu=0.5")
+    for arguments, sent in (
+        ((*of_two, "--family", "ls_svm"), classes),
+        (("--family", "crammer_singer"), levels),
+        (("--family", "coupling.wlw"), levels.replace("label", "class")),
+    ):
+        words = sent.replace(",3\n", ",a\n").replace(",5\n", ",b\n").replace(",7\n", ",c\n")
+        status, output = run("compare", "-", *arguments, *solver, sent=words)
+        assert status == 0, output
+    status, output = run("compare", "-", *of_two, "--family", "one_class", *solver, sent=classes)
+    assert status == 2
+    assert "nu_svc and one_class read a table in different ways" in output
+
+
+def test_parameters_are_read_as_in_a_json_file() -> None:
+    read_as = [_parameter(f"k={text}")[1] for text in ("3", "3.0", "1e2", "1,2", "1,", "0.5,2")]
+    assert [(type(value), np.asarray(value).dtype.kind) for value in read_as] == [
+        (int, "i"),
+        (float, "f"),
+        (float, "f"),
+        (np.ndarray, "i"),
+        (np.ndarray, "i"),
+        (np.ndarray, "f"),
+    ]
+    assert read_as[4].tolist() == [1]
+    for text in ("k=,", "k=1,,2", "k=", "k", "=1"):
+        with pytest.raises(ValueError, match="a parameter is a name and numbers"):
+            _parameter(text)
+
+
+def test_missing_roles_and_matrices_of_one_column(tmp_path: Path) -> None:
+    file, X, _ = table(tmp_path, "numbers")
+    for message, check in (
+        ("mine needs weights; name them", needing(X=matrix, y=targets, weights=vector)),
+        ("mine needs preferences; name them", needing(X=matrix, pairs=matrix)),
+        ("mine needs queries; name them", needing(X=matrix, y=targets, qid=targets)),
+    ):
+        family = Family("mine", check=check)
+        with pytest.raises(ValueError, match=message):
+            data_from_table(family, load(file, task=task_of_table(family)))
+    family = Family("mine", check=needing(A=matrix))
+    rows = load(file, task="unsupervised", drop=["a", "label"])
+    assert np.array_equal(data_from_table(family, rows)["A"], X[:, 1:])

@@ -157,6 +157,8 @@ def test_clicks_train_a_ranking_vector_machine() -> None:
     assert lower - 1e-6 <= value <= upper + 1e-6
     assert upper - lower <= 1e-6
     assert ranker.n_queries_ == 1
+    with pytest.raises(ValueError, match="per_query must be 'sum', not 'mean': preferences have"):
+        ranker.set_params(per_query="mean").fit_preferences(X, clicks)
 
 
 @pytest.mark.parametrize("over", ["points", "pairs"])
@@ -206,7 +208,7 @@ def test_hard_rows_are_refused() -> None:
 
 def test_the_path_and_certificates_refuse_weights() -> None:
     problem = one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="there are weights, and the path of a one-norm program"):
+    with pytest.raises(ValueError, match="one cost for all rows; leave the weights out"):
         regularization_path(problem)
     with pytest.raises(ValueError, match="format 1 has no weights of a one-norm problem"):
         certificate(solve(problem))

@@ -10,7 +10,9 @@ from campaigns import misprints
 @pytest.mark.slow
 def test_every_misprint_of_a_linear_program_and_of_a_dual_is_noticed() -> None:
     lines: list[str] = []
-    assert misprints.CAMPAIGN.main(["rvm.primal", "svm.soft.dual", "svr.l1.beta"], lines.append) == 0
+    assert (
+        misprints.CAMPAIGN.main(["rvm.primal", "svm.soft.dual", "svr.l1.beta"], lines.append) == 0
+    )
     assert "NOT NOTICED" not in "".join(lines)
 
 

@@ -53,7 +53,7 @@ REQUIREMENTS = Requirements(
     also=lambda problem: (
         None
         if problem.weights is None or (problem.weights == 1).all()
-        else "there are weights, and the path of a one-norm program is for one cost of all rows"
+        else "the path of a one-norm problem needs one cost for all rows; leave the weights out"
     ),
 )
 

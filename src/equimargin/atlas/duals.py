@@ -25,7 +25,7 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.declarations.family import FAMILIES, program_families
 from equimargin.proofs.equivalence.duals import DUAL_OF, MARGIN, dual_reason, stated_form
-from equimargin.proofs.equivalence.moves import LagrangianDual
+from equimargin.proofs.equivalence.steps.moves import LagrangianDual
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 """Three points with two features."""

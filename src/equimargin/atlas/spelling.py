@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from equimargin.proofs.equivalence.form import Form, Numbers
-from equimargin.proofs.equivalence.moves import multiplier_names
+from equimargin.proofs.equivalence.steps.form import Form, Numbers
+from equimargin.proofs.equivalence.steps.moves import multiplier_names
 
 GREEK = frozenset(
     [

@@ -173,7 +173,7 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     patterns : str or sequence of str
         Names, or patterns with * and ?.
     known : iterable of str
-        All names.
+        All names; repetitions are left out.
     what : str
         Singular noun for the error message, such as "solver".
 
@@ -188,7 +188,7 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
         If a pattern matches no name.
     """
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    names = list(known)
+    names = list(dict.fromkeys(known))
     for pattern in wanted:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
             raise ValueError(

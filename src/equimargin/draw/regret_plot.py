@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
-from equimargin.proofs.surrogate_regret import SurrogateRegret
+from equimargin.proofs.rankings.surrogate_regret import SurrogateRegret
 
 INK = "#1b5e8c"
 """Colour of the misordered pairs of the optimum."""
@@ -54,15 +55,10 @@ def regret_panel(panel: Any, curve: SurrogateRegret) -> None:
         Proven numbers of pairs.
     """
     low, high = cost_range(curve)
-    costs, least, most = [low], list[int](), list[int]()
-    for C, after in zip(curve.steps, curve.after_steps, strict=True):
-        if low >= C:
-            least, most = [after.least], [after.most]
-        elif high >= C:
-            costs.append(float(C))
-            least.append(after.least)
-            most.append(after.most)
-    costs.append(high)
+    # The numbers after the last step up to `low` hold from there on.
+    shown = bisect_right(curve.steps, low) - 1
+    costs = [low, *(float(C) for C in curve.steps[shown + 1 :]), high]
+    least, most = zip(*curve.after_steps[shown:], strict=True)
     panel.stairs(most, costs, baseline=least, fill=True, color=INK, alpha=0.35, lw=0)
     panel.stairs(most, costs, baseline=None, color=INK, lw=1.4, label="optimum at C")
     fewest = curve.fewest
@@ -99,4 +95,5 @@ def cost_range(curve: SurrogateRegret) -> tuple[float, float]:
     if not above:
         raise ValueError("the curve has no breakpoint above C = 0; draw a longer path")
     high = max(above) * 2
-    return min(above) / 2, high if curve.high is None else min(high, float(curve.high))
+    low = max(min(above) / 2, float(curve.low))
+    return low, high if curve.high is None else min(high, float(curve.high))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,28 +13,15 @@ from equimargin.equivalence.misprints import Misprint, misprints
 from equimargin.equivalence.questions import same
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import FAMILIES, REGISTRY
-from equimargin.formulations.declarations.formulation import Formulation, formulation_data
-from equimargin.formulations.declarations.symbols import DeclarationValues
+from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.declarations.user_functions import kept
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
 from equimargin.proofs.equivalence import Same, StatedProgram, Statement, name_statement, stated
-from equimargin.proofs.equivalence.comparison import apart
-from equimargin.proofs.equivalence.optimal_values import (
-    Values,
-    are_optimal_multipliers,
-    is_optimal_at,
-    read_multipliers,
-    read_variables,
-)
+from equimargin.proofs.equivalence.answers import KINDS, Kind, SymbolRoles, detected, roles
 from equimargin.proofs.equivalence.stated import RefusalError, find_formulation
-from equimargin.solvers.exact.program import Optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 
-Kind = Literal["rejected", "optimum", "predictions", "multipliers"]
-"""Kind of evidence: the problem is rejected, or a part of its answer is another."""
-KINDS: tuple[Kind, ...] = ("rejected", "optimum", "predictions", "multipliers")
-"""All kinds of evidence, in the order of a table."""
 EXAMPLES = 100
 """Default of `examples`, the instances drawn to examine the misprints of a problem."""
 EXAMINED = 24
@@ -172,65 +156,6 @@ def mutants(
         yield examination.of(misprint, strategy, seed)
 
 
-def detected(
-    right: StatedProgram, wrong: StatedProgram, of: SymbolRoles, sought: Collection[Kind] = KINDS
-) -> set[Kind]:
-    """Return the kinds of evidence that distinguish two problems at one instance.
-
-    Parameters
-    ----------
-    right, wrong : StatedProgram
-        Problems with equal names of variables and constraints.
-    of : Roles
-        Parts of an answer.
-    sought : collection of str
-        Kinds that are examined.
-
-    Raises
-    ------
-    ValueError
-        If an optimum is not known, or a test of the answers is undecided.
-    OutOfTime
-        If the time is up.
-    """
-    seen: set[Kind] = set()
-    values = right.optimum, wrong.optimum
-    if apart(*values) and apart(*values, right.rounding + wrong.rounding):
-        seen.add("optimum")
-    if isinstance(right.outcome, Optimum) and isinstance(wrong.outcome, Optimum):
-        parts = ((of.of_variables, _accepts_variables), (of.of_constraints, _accepts_multipliers))
-        for kind, accepts in parts:
-            if kind in sought and not (accepts(right, wrong, of) and accepts(wrong, right, of)):
-                seen.add(kind)
-    return seen
-
-
-@dataclass(frozen=True)
-class SymbolRoles:
-    """Parts of a problem's answer.
-
-    Parameters
-    ----------
-    variables : frozenset of str
-        Variables that give the answer; the others, such as slacks, follow from them.
-    in_multipliers : bool
-        True if they are multipliers, so that those of its constraints give the function.
-    """
-
-    variables: frozenset[str]
-    in_multipliers: bool
-
-    @property
-    def of_variables(self) -> Kind:
-        """Kind of evidence of the variables."""
-        return "multipliers" if self.in_multipliers else "predictions"
-
-    @property
-    def of_constraints(self) -> Kind:
-        """Kind of evidence of the constraints' multipliers."""
-        return "predictions" if self.in_multipliers else "multipliers"
-
-
 @dataclass(eq=False)
 class _Examination:
     """Examination of the misprints of one problem on drawn instances."""
@@ -243,19 +168,20 @@ class _Examination:
 
     def take(self, instances: Sequence[Any]) -> None:
         """Keep instances of all sizes, the first of each known optimum of the right problem."""
-        found: dict[Any, tuple[Any, StatedProgram]] = {}
+        found, reason = dict[Any, tuple[Any, StatedProgram]](), Exception("no instance is drawn")
         for instance in instances:
             try:
                 right = stated(self.problem, instance, self.reading, self.clock)
                 found.setdefault(right.optimum, (instance, right))
-            except OutOfTime:
+            except OutOfTime as late:
+                reason = late
                 break
-            except ValueError:
-                continue
+            except ValueError as failure:
+                reason = failure
         if not found:
             raise ValueError(
-                f"no drawn instance has a known optimum of {name_statement(self.problem)}: give "
-                f"more examples, or another strategy"
+                f"no drawn instance has a known optimum of {name_statement(self.problem)} "
+                f"({reason}); give more examples, another strategy, or more time"
             )
         kept_ones = list(found.values())
         spread = np.unique(np.linspace(0, len(kept_ones) - 1, EXAMINED).astype(int))
@@ -316,127 +242,6 @@ class _Examination:
             return detected(right, other, of, sought)
         except ValueError:
             return None
-
-
-def roles(entry: Formulation | None, right: StatedProgram, instance: Any) -> SymbolRoles:
-    """Return the parts of the answer of a problem at an instance.
-
-    The variables of a canonical formulation are those that its map to a canonical point
-    reads; of any other problem they are all variables.
-
-    Parameters
-    ----------
-    entry : Formulation or None
-        Formulation; None for a function of data.
-    right : StatedProgram
-        Problem at the instance.
-    instance : object
-        Instance.
-    """
-    every = frozenset(_names(right))
-    if entry is None or entry.to_canonical is None or not FAMILIES[entry.family].is_canonical:
-        return SymbolRoles(every, False)
-    read = _Reads({name: np.zeros(v.shape) for name, v in _variables(right).items()})
-    # A map may need values of an optimum; it has read its variables before.
-    with suppress(Exception):
-        entry.to_canonical(read, formulation_data(instance))
-    return SymbolRoles(frozenset(read.names) & every or every, entry.carries == "multipliers")
-
-
-class _Reads(DeclarationValues):
-    """Values by name, with a record of the names read."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__(values, lambda name: None)
-        self.names: set[str] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self.names.add(name)
-        return super().__getitem__(name)
-
-
-def _variables(right: StatedProgram) -> dict[str, Any]:
-    return {variable.name(): variable for variable in right.problem.variables()}
-
-
-def _accepts_variables(one: StatedProgram, other: StatedProgram, of: SymbolRoles) -> bool:
-    """Return True if this problem has an optimum at the variables of another one's."""
-    first, second = _optima(one, other)
-    if (
-        _are_alike(one, other)
-        and one.program.is_feasible(second.x)
-        and one.program.objective(second.x) == first.value
-    ):
-        return True
-    mine, theirs, values = _names(one), _names(other), read_variables(other.program, second)
-    given = {
-        mine[name]: values[theirs[name]]
-        for name in of.variables
-        if name in mine and values.keys() >= {theirs.get(name)}
-    }
-    return is_optimal_at(one.program, first, given, one.clock.left)
-
-
-def _accepts_multipliers(one: StatedProgram, other: StatedProgram, of: SymbolRoles) -> bool:
-    """Return True if the multipliers of another problem's constraints are optimal in this one.
-
-    A constraint that is missing has the multiplier 0. If an inequality has become an
-    equation, the sign of its multiplier is a matter of convention, and both are tried.
-    """
-    first, second = _optima(one, other)
-    if _are_alike(one, other) and one.program.is_optimal(first.x, second.y, second.z):
-        return True
-    given, choices = read_multipliers(other.program, second), list[Sequence[Values]]()
-    for name, place in one.program.rows.items():
-        size = place.stop - place.start
-        values = given.get(name, (Fraction(0),) * size)
-        if len(values) != size:
-            continue
-        signs = (1, -1) if _is_equation(one, name) != _is_equation(other, name) else (1,)
-        choices.append([{name: tuple(sign * v for v in values)} for sign in signs])
-    return any(
-        are_optimal_multipliers(one.program, first, _merged(choice), one.clock.left)
-        for choice in product(*choices)
-    )
-
-
-def _optima(one: StatedProgram, other: StatedProgram) -> tuple[Optimum, Optimum]:
-    first, second = one.outcome, other.outcome
-    assert isinstance(first, Optimum)
-    assert isinstance(second, Optimum)
-    return first, second
-
-
-def _are_alike(one: StatedProgram, other: StatedProgram) -> bool:
-    """Return True if two programs have the same variables and constraints in the same places."""
-    first, second = one.program, other.program
-    sizes = [(p.n, len(p.b), len(p.h), p.cones) for p in (first, second)]
-    columns = [
-        {name: of.program.columns.get(own) for name, own in _names(of).items()}
-        for of in (one, other)
-    ]
-    return sizes[0] == sizes[1] and columns[0] == columns[1] and first.rows == second.rows
-
-
-def _names(of: StatedProgram) -> dict[str, str]:
-    """Return the variables' names, by names that are equal in every call of a function.
-
-    cvxpy numbers the variables without a name; they are identified by their order.
-    """
-    variables = sorted(of.problem.variables(), key=lambda variable: variable.id)
-    unnamed = [v.name() for v in variables if v.name() == f"var{v.id}"]
-    numbered = {name: f"unnamed {k} of {len(unnamed)}" for k, name in enumerate(unnamed, start=1)}
-    return {numbered.get(v.name(), v.name()): v.name() for v in variables}
-
-
-def _merged(parts: Sequence[Values]) -> Values:
-    return {name: values for part in parts for name, values in part.items()}
-
-
-def _is_equation(of: StatedProgram, name: str) -> bool | None:
-    """Return True if a constraint is an equation, None if there is none of this name."""
-    place = of.program.rows.get(name)
-    return None if place is None else place.stop <= len(of.program.b)
 
 
 def instance_text(data: Any) -> str:

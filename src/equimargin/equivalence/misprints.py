@@ -93,7 +93,10 @@ def misprints(function: Callable[..., Any]) -> Iterator[Misprint]:
 
 
 def _tree(function: Callable[..., Any]) -> ast.Module:
-    """Return the text of a function as a tree, without decorators, types and docstring."""
+    """Return the text of a function as a tree of its arguments and its body.
+
+    Decorators, types, values of arguments and the docstring are no part of the equation.
+    """
     name = getattr(function, "__qualname__", repr(function))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -105,6 +108,8 @@ def _tree(function: Callable[..., Any]) -> ast.Module:
     if not isinstance(definition, ast.FunctionDef):
         raise ValueError(f"{name} is no `def`, so that it has no misprints: write it as one")
     definition.decorator_list, definition.returns = [], None
+    definition.args.defaults = []
+    definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
     for part in ast.walk(definition.args):
         if isinstance(part, ast.arg):
             part.annotation = None
@@ -116,13 +121,17 @@ def _tree(function: Callable[..., Any]) -> ast.Module:
 def _compiled(tree: ast.Module, function: Any, name: str) -> Callable[..., Any]:
     """Return the function of a changed tree, with the names that the given one sees."""
     names = {
+        "np": np,
         **function.__globals__,
         **inspect.getclosurevars(function).nonlocals,
-        "np": np,
     }
     exec(compile(ast.fix_missing_locations(tree), f"<misprint of {name}>", "exec"), names)
-    changed: Callable[..., Any] = names[name]
-    return changed
+    changed = names[name]
+    changed.__defaults__, changed.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    # A method has its object as first argument.
+    owner = getattr(function, "__self__", None)
+    bound: Callable[..., Any] = changed if owner is None else changed.__get__(owner)
+    return bound
 
 
 def _loop_variables(tree: ast.AST) -> set[str]:
@@ -155,7 +164,7 @@ def _changes(node: ast.AST, loops: list[str]) -> Iterator[tuple[str, str, Edit]]
         yield from _of_indices(node, loops)
     elif isinstance(node, ast.List):
         for i, entry in enumerate(node.elts):
-            if any(isinstance(part, ast.Compare) for part in ast.walk(entry)):
+            if _relates(entry):
                 yield "no constraint", ast.unparse(entry), _always("elts", i)
     elif isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Compare):
         yield "no constraint", ast.unparse(node.elt), _set(elt=ast.Constant(True))
@@ -166,7 +175,8 @@ def _changes(node: ast.AST, loops: list[str]) -> Iterator[tuple[str, str, Edit]]
 def _of_relation(node: ast.Compare) -> Iterator[tuple[str, str, Edit]]:
     """Yield the changes of a relation: the other one, an equation, another bound."""
     relation, place = node.ops[0], ast.unparse(node)
-    if not isinstance(relation, ast.GtE | ast.LtE | ast.Eq):
+    # A chain of relations, as in 0 <= i < n, is no constraint of cvxpy.
+    if len(node.ops) > 1 or not isinstance(relation, ast.GtE | ast.LtE | ast.Eq):
         return
     other = ast.LtE() if isinstance(relation, ast.GtE) else ast.GtE()
     yield "another relation", place, _set(ops=[other])
@@ -236,8 +246,9 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, str, Edit]]:
         ones = ast.Constant(1)
         yield what, place, _set(args=[ones, node.args[1]])
     elif name == "sum" and len(node.args) == 1:
-        twice = _twice(node.args[0])
-        yield "twice the sum", place, _set(args=[twice])
+        yield "twice the sum", place, _with_twice_the_terms
+    elif called.endswith(".append") and _relates(node):
+        yield "no constraint", ast.unparse(node.args[0]), _always("args", 0)
 
 
 def _set(**fields: Any) -> Edit:
@@ -258,6 +269,20 @@ def _without(field: str, i: int) -> Edit:
 def _always(field: str, i: int) -> Edit:
     """Return a function that replaces a constraint by True; the others keep their places."""
     return lambda copied: getattr(copied, field).__setitem__(i, ast.Constant(True))
+
+
+def _with_twice_the_terms(copied: Any) -> None:
+    """Double the argument of a sum, or every term if the argument is a comprehension."""
+    (terms,) = copied.args
+    if isinstance(terms, ast.GeneratorExp | ast.ListComp):
+        terms.elt = _twice(terms.elt)
+    else:
+        copied.args = [_twice(terms)]
+
+
+def _relates(node: ast.AST) -> bool:
+    """Return True if a part of the text is a relation."""
+    return any(isinstance(part, ast.Compare) for part in ast.walk(node))
 
 
 def _twice(node: ast.expr) -> ast.expr:

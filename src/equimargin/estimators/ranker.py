@@ -218,7 +218,7 @@ class PairRanker(Ranker, CostEstimator):
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         preferences : Preferences
             Pairs of rows of X with weights; `equimargin.data.preferences` makes them
-            from clicks. `per_query` is not used.
+            from clicks. They have no queries: `per_query` must be "sum".
 
         Returns
         -------
@@ -245,6 +245,11 @@ class PairRanker(Ranker, CostEstimator):
                 "what equimargin.data.preferences makes of clicks, or Preferences(pairs, weight)"
             )
             raise ValueError(f"preferences must be {expected}, not {format_value(preferences)}")
+        if self.per_query != "sum":
+            raise ValueError(
+                f"per_query must be 'sum', not {format_value(self.per_query)}: preferences have "
+                f"weights and no queries"
+            )
         X = self._symmetric(
             validate_data(self, split_column(X, None)[0], accept_sparse="csr", dtype=np.float64)
         )

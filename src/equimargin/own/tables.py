@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from equimargin.data import Data
-from equimargin.formulations import Family, Kernel, classification, linear
-from equimargin.formulations.declarations.checks import KernelPoints, Labels, Optional
+from equimargin.formulations import Family, Kernel, ProgramProblem, classification, linear
+from equimargin.formulations.declarations.checks import KernelPoints, Labels, Optional, matrix
 from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.arrays import Array, dense
 
@@ -35,13 +35,13 @@ COLUMNS = {
     "pair_weight": "pair_weight",
 }
 """Names of a family's data, and the attributes of loaded data that they are."""
-REMEDIES = {
-    "weight": "weights; leave their column out (--weight '')",
-    "qid": "queries; leave their column out (--query '')",
-    "pairs": "preferences; leave them out",
-    "pair_weight": "weights of pairs; leave them out",
+ROLES = {
+    "weight": ("weights", "--weight COLUMN", "--weight ''"),
+    "qid": ("queries", "--query COLUMN", "--query ''"),
+    "pairs": ("preferences", "--preferences FILE", "without --preferences"),
+    "pair_weight": ("weights of pairs", "a column weight of preferences", "without this column"),
 }
-"""Missing roles of a family, with their remedies, by attribute of loaded data."""
+"""Nouns of roles, and how rows are loaded with them and without, by attribute of data."""
 
 
 def task_of_table(family: Family[Any]) -> str:
@@ -73,6 +73,17 @@ def task_of_table(family: Family[Any]) -> str:
     if isinstance(part, Labels):
         return part.task
     return "ranking" if "qid" in family.parts else "regression"
+
+
+def has_kernel(family: Family[ProgramProblem]) -> bool:
+    """Return True if a family's points may be those of a kernel.
+
+    Parameters
+    ----------
+    family : Family
+        Family whose check names its data.
+    """
+    return isinstance(family.parts.get("X"), KernelPoints)
 
 
 def data_from_table(
@@ -120,7 +131,7 @@ def data_from_table(
     if "X" in parts:
         data["X"] = _points(family, rows, kernel)
     if "y" in parts:
-        data["y"] = _labels(parts["y"], rows.y)
+        data["y"] = _labels(family, rows)
     # What no column gives is a parameter.
     names = [name for name in parts if name not in ("X", "y", *COLUMNS)]
     unknown = [name for name in parameters or {} if name not in names]
@@ -135,19 +146,24 @@ def data_from_table(
 
 def _columns(family: Family[Any], rows: Data) -> dict[str, Any]:
     """Return the weights, queries and pairs of the rows by the family's names for them."""
-    columns = {name: of for name, of in COLUMNS.items() if name in family.parts}
-    for of, lacking in REMEDIES.items():
-        if _has(rows, of) and of not in columns.values():
-            raise ValueError(f"{family.id} has no {lacking}")
-    return {name: getattr(rows, of) for name, of in columns.items() if _has(rows, of)}
+    names = {attribute: name for name, attribute in COLUMNS.items() if name in family.parts}
+    # Rows and family must have the same roles, except those that the family may lack.
+    for attribute, (noun, given, left_out) in ROLES.items():
+        name, has = names.get(attribute, ""), getattr(rows, attribute) is not None
+        if has and not name:
+            raise ValueError(f"{family.id} has no {noun}; leave them out ({left_out})")
+        if name and not has and not isinstance(family.parts[name], Optional):
+            raise ValueError(f"{family.id} needs {noun}; name them ({given})")
+    columns = {name: getattr(rows, attribute) for attribute, name in names.items()}
+    return {name: value for name, value in columns.items() if value is not None}
 
 
 def _rest(family: Family[Any], rows: Data, names: list[str]) -> dict[str, Any]:
     """Return the one array of a family without X, for the names that have no value."""
     missing = [name for name in names if not isinstance(family.parts[name], Optional)]
     if "X" not in family.parts and len(missing) == 1:
-        X = dense(rows.X)
-        return {missing[0]: X if X.shape[1] > 1 else X[:, 0]}
+        X, is_matrix = dense(rows.X), family.parts[missing[0]] is matrix
+        return {missing[0]: X if is_matrix or X.shape[1] > 1 else X[:, 0]}
     if missing:
         raise ValueError(
             f"{family.id} needs {' and '.join(missing)}; give "
@@ -156,25 +172,30 @@ def _rest(family: Family[Any], rows: Data, names: list[str]) -> dict[str, Any]:
     return {}
 
 
-def _has(rows: Data, attribute: str) -> bool:
-    return getattr(rows, attribute) is not None
-
-
-def _labels(part: Any, y: Array) -> Any:
-    """Return the labels as the part counts them: two classes are 0 and 1."""
+def _labels(family: Family[Any], rows: Data) -> Array:
+    """Return the labels, counted from 0, or the numbers to predict."""
+    part = family.parts["y"]
     if not isinstance(part, Labels):
-        return y
-    return (y > 0 if part.task == "classification" else y).astype(np.int64)
+        return rows.y
+    many = rows.classes if rows.has_many_classes and rows.classes else ()
+    if part.most is not None and len(many) > part.most:
+        raise ValueError(
+            f"{family.id} has {part.most} classes, and the target of {rows.name} has "
+            f"{len(many)}; keep the rows of {part.most} classes"
+        )
+    # Two classes are loaded as -1 and +1.
+    two = rows.task == "classification" and not many
+    return np.asarray(rows.y > 0 if two else rows.y, dtype=np.int64)
 
 
 def _points(family: Family[Any], rows: Data, kernel: Kernel | None) -> Array:
     """Return X, or a factor of the Gram matrix of the kernel."""
-    if kernel is None or kernel == linear():
+    if kernel in (None, linear()):
         return dense(rows.X)
-    if not isinstance(family.parts["X"], KernelPoints):
+    if not has_kernel(family):
         raise ValueError(
-            f"{family.id} has no kernel: its points enter not by their inner products alone; "
-            f"leave the {kernel.name} kernel out"
+            f"{family.id} has no kernel: it needs the features themselves, and not only their "
+            f"inner products; leave the {kernel.name} kernel out"
         )
     problem = classification(rows.X, np.ones(len(rows.y)), kernel=kernel)
     if not problem.convex:

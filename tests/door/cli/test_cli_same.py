@@ -105,6 +105,8 @@ def test_misprints_of_a_function_are_a_table_with_their_evidence(own: str, tmp_p
     assert status == 0, output
     assert lines[0] == "least"
     assert lines[1].split() == ["SEEN", "BY", "SMALLEST", "MISPRINT"]
+    (count,) = (line for line in lines if line.endswith(" none (optima proven equal)"))
+    assert int(count.split()[0]) >= 1
     (bound,) = (line for line in lines if line.endswith("no constraint in x >= bound"))
     assert bound.split()[:4] == ["optimum,", "predictions,", "multipliers", "#1"]
     # x >= 0 is never tight: without it the problem is equal.
@@ -123,6 +125,10 @@ def test_misprints_are_of_one_problem(own: str) -> None:
     status, output = run("same", f"{own}:least", f"{own}:most", "--mutants")
     assert status == 2
     assert f"--mutants examines the misprints of {own}:least alone" in output
+    status, output = run("same", f"{own}:least", "--mutants", "--finite", "--counterexample")
+    assert status == 2
+    assert "leave out --counterexample and --finite" in output
+    assert run("same", f"{own}:least", "--mutants", "--examples", "0")[0] == 2
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -10,11 +11,12 @@ import pytest
 from hypothesis import strategies as st
 
 from equimargin.equivalence import misprints, mutants
-from equimargin.equivalence.errata import detected, roles
 from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.declarations.user_functions import kept
 from equimargin.proofs.equivalence import Statement, exact_value, stated
+from equimargin.proofs.equivalence.answers import SymbolRoles, detected, roles
+from equimargin.proofs.equivalence.optimal_values import are_optimal_multipliers
 from equimargin.solvers.exact.program.clock import Clock
 from misprinted import PROGRAMS, REJECTED, bounded, examined
 
@@ -110,6 +112,79 @@ def test_a_misprint_sees_the_names_of_its_function() -> None:
     (doubled,) = (m for m in misprints(scaled_norm) if m.mutation == "no divisor")
     assert exact_value(scaled_norm, 1.0) == 1
     assert exact_value(doubled.function, 1.0) == 2
+
+
+def test_values_of_arguments_are_those_of_the_function() -> None:
+    share = 2
+
+    def scaled_norm(data: Any, half: int = share) -> cp.Problem:
+        w = cp.Variable(2, "w")
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / half), [w >= data])
+
+    (doubled,) = (m for m in misprints(scaled_norm) if m.mutation == "no divisor")
+    assert exact_value(doubled.function, 1.0) == 2
+
+
+class Halves:
+    """Problem of which a method states the text."""
+
+    half = 2
+
+    def nearest(self, data: Any) -> cp.Problem:
+        """Return min x^2 / 2 s.t. x >= data."""
+        x = cp.Variable(1, "x")
+        return cp.Problem(cp.Minimize(cp.sum_squares(x) / self.half), [x >= data])
+
+
+def test_a_misprint_of_a_method_has_its_object() -> None:
+    (doubled,) = (m for m in misprints(Halves().nearest) if m.mutation == "no divisor")
+    assert exact_value(doubled.function, 1.0) == 1
+
+
+def listed(data: Any) -> cp.Problem:
+    """Return min sum x_i^2 / 2 s.t. x >= data, with loops in place of vectors."""
+    x = cp.Variable(3, "x")
+    constraints = []
+    for i in range(3):
+        if 0 <= i < 3:
+            constraints.append(x[i] >= data)
+    return cp.Problem(cp.Minimize(sum(x[i] ** 2 / 2 for i in range(3))), constraints)
+
+
+def test_loops_have_the_misprints_of_vectors() -> None:
+    found = {m.name: m.function for m in misprints(listed)}
+    assert not [name for name in found if "0 <= i" in name]
+    doubled = "twice the sum in sum((x[i] ** 2 / 2 for i in range(3)))"
+    assert exact_value(listed, 1.0) == exact_value(found[doubled], 1.0) / 2 == Fraction(3, 2)
+    assert exact_value(found["no constraint in x[i] >= data"], 1.0) == 0
+
+
+def test_relations_that_become_equations_share_the_sign_of_their_multipliers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def least(data: Any) -> cp.Problem:
+        x = cp.Variable(12, "x")
+        return cp.Problem(cp.Minimize(cp.sum(x)), [x[i] >= data for i in range(12)])
+
+    tests: list[bool] = []
+
+    def count(*given: Any) -> bool:
+        tests.append(are_optimal_multipliers(*given))
+        return tests[-1]
+
+    monkeypatch.setattr("equimargin.proofs.equivalence.answers.are_optimal_multipliers", count)
+    (equations,) = (m for m in misprints(least) if m.mutation == "an equation")
+    here, there = (stated(f, 1.0, "exact", Clock(60)) for f in (least, equations.function))
+    assert not detected(here, there, SymbolRoles(frozenset({"x"}), in_multipliers=False))
+    assert len(tests) <= 4
+
+
+def test_no_known_optimum_is_a_sentence_with_the_reason() -> None:
+    def failing(data: Any) -> cp.Problem:
+        raise RuntimeError(f"no problem for {data}")
+
+    with pytest.raises(ValueError, match=r"RuntimeError: no problem for 1.*give more examples"):
+        next(mutants(failing, st.just(1), examples=2))
 
 
 def test_types_are_no_part_of_an_equation() -> None:

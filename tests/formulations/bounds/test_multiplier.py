@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -266,6 +267,11 @@ def test_prepared_products_are_those_computed_one_by_one() -> None:
         assert error == pytest.approx(bound, rel=1e-14)
 
 
+def _counted(passes: list[int], *product: Any) -> Any:
+    passes.append(len(product[-1]))
+    return multiply(*product)
+
+
 def test_both_sides_of_an_interval_are_computed_in_one_pass() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 2))
@@ -274,14 +280,9 @@ def test_both_sides_of_an_interval_are_computed_in_one_pass() -> None:
         regression(X, X[:, 0] + rng.normal(size=60), 1.0, 0.1, rbf(0.5)),
         ranking(X, np.arange(60) % 3, None, 0.1, rbf(0.5)),
     ):
-        point, passes = solve(problem, tol=1e-6).point, []
-
-        def counted(*product: Any, passes: list[int] = passes) -> Any:
-            passes.append(len(product[-1]))
-            return multiply(*product)
-
-        again = replace(problem)
-        again.gram.multiplier = counted
+        point, again = solve(problem, tol=1e-6).point, replace(problem)
+        passes: list[int] = []
+        again.gram.multiplier = partial(_counted, passes)
         assert interval(again, point).relative_width < 1e-5
         assert passes == [2]
 
@@ -291,7 +292,7 @@ def test_interval_by_the_loop_contains_that_of_extended_precision_and_is_as_narr
     X = rng.normal(size=(120, 4))
     y = np.where(X[:, 0] + rng.normal(size=120) > 0, 1.0, -1.0)
     problem = classification(X, y, 10.0, rbf(0.25))
-    point = solve(problem, tol=1e-9).point
+    point = as_a(Point, solve(problem, tol=1e-9).point)
     again = classification(X, y, 10.0, rbf(0.25))
     again.gram.multiplier = lambda *_: None
     by_loop, by_matrix = interval(problem, point), interval(again, point)

@@ -26,12 +26,12 @@ from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.programs import program_from_arrays
 from equimargin.proofs.equivalence.comparison import compare_at
 from equimargin.proofs.equivalence.duals import DUAL_OF, at_margin_one, dual_reason, stated_form
-from equimargin.proofs.equivalence.form import Form, array, fraction, make_form
-from equimargin.proofs.equivalence.moves import LagrangianDual
-from equimargin.proofs.equivalence.reason import Reason, after, find_reason
-from equimargin.proofs.equivalence.renaming import ColourRefinement, RenamingSearch
-from equimargin.proofs.equivalence.rules import normal
 from equimargin.proofs.equivalence.stated import stated
+from equimargin.proofs.equivalence.steps.form import Form, array, fraction, make_form
+from equimargin.proofs.equivalence.steps.moves import LagrangianDual
+from equimargin.proofs.equivalence.steps.reason import Reason, after, find_reason
+from equimargin.proofs.equivalence.steps.renaming import ColourRefinement, RenamingSearch
+from equimargin.proofs.equivalence.steps.rules import normal
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.testing import HARD, get_task

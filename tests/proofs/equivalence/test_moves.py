@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin.formulations.programs import program_from_arrays
-from equimargin.proofs.equivalence.form import Form, fraction, make_form
-from equimargin.proofs.equivalence.moves import (
+from equimargin.proofs.equivalence.steps.form import Form, fraction, make_form
+from equimargin.proofs.equivalence.steps.moves import (
     DominatedColumn,
     Elimination,
     EmptyRow,

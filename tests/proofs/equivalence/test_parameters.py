@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.proofs.equivalence import reason_for_all_data, stated
-from equimargin.proofs.equivalence.form import semidefinite_for_all, zeros
-from equimargin.proofs.equivalence.quotients import (
+from equimargin.proofs.equivalence.steps.form import semidefinite_for_all, zeros
+from equimargin.proofs.equivalence.steps.quotients import (
     NotANumber,
     Quotient,
     divisor,

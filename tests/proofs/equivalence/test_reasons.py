@@ -21,7 +21,7 @@ from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.kernels.kernel import linear
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs.equivalence import Reason, StatedProgram, find_reason, stated
-from equimargin.proofs.equivalence.form import make_form
+from equimargin.proofs.equivalence.steps.form import make_form
 from equimargin.solvers.exact.program import Optimum, program_optimum
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.testing import CANONICAL, get_task, sample_problem

@@ -20,6 +20,7 @@ from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
     one_norm_ranking,
+    one_norm_ranking_from_pairs,
     ranking_from_pairs,
     ranking_vector_machine,
 )
@@ -110,6 +111,18 @@ def test_equal_points_of_different_labels(make: Any) -> None:
     X, y, qid = three_levels()
     X[1::2], qid[1::2] = X[::2], qid[::2]
     both_ways(make(X, y, qid, C=0.3, kernel=rbf(0.2)))
+
+
+@pytest.mark.parametrize("seed", [0, 5, 7])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_basis_from_which_highs_fails(seed: int, weighted: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(40, 3)) * 2).round(1)
+    X[20:] = X[:20]
+    pairs = rng.integers(0, 40, size=(600, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    weights = rng.choice([0.0, 0.0, 0.0, 1.0], len(pairs)) if weighted else None
+    both_ways(one_norm_ranking_from_pairs(X, pairs, 5.0, rbf(1.0), pair_weight=weights))
 
 
 @pytest.mark.parametrize("make", [ranking_vector_machine, classes])

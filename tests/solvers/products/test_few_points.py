@@ -16,7 +16,7 @@ from equimargin.formulations.problem.point import Point
 from equimargin.solvers import SOLVERS, solve
 from equimargin.solvers.products import few_points
 from equimargin.solvers.products.few_points import ENTRIES_PER_PAIR, has_few_points
-from equimargin.solvers.solution import Limits
+from equimargin.solvers.solution import Limits, Solution, Status
 from narrow import as_a, present
 
 M, D, C, EPSILON = 8, 200, 3.0, 0.1
@@ -97,12 +97,55 @@ def test_solver_is_given_a_gram_matrix_of_its_points_only_where_features_are_man
     assert not has_few_points(hard)
 
 
-def test_features_take_over_where_the_gram_matrix_lost_the_digits() -> None:
-    X, levels, _ = data(1, offset=3e5)
-    problem = ranking(X, levels, C=C, loss="squared_hinge")
+@pytest.mark.parametrize("offset", [1e4, 1e5])
+def test_points_far_from_the_origin_are_solved_in_their_features(offset: float) -> None:
+    X, levels, _ = data(1, offset=offset)
+    problem = ranking(X * np.sqrt(D), levels, C=C, loss="squared_hinge")
     assert has_few_points(problem)
     for solver in ("tron", "newton"):
-        assert solve(problem, solver, tol=1e-7).relative_gap <= 1e-7
+        found = solve(problem, solver, tol=1e-7)
+        assert found.ok, (solver, found.reason)
+        assert present(found.iterations) < 100
+
+
+def recorded(*statuses: Status) -> tuple[Any, list[tuple[tuple[int, ...], Limits]]]:
+    """Return a solver of points f = 0 through the Gram matrix, and its calls."""
+    calls: list[tuple[tuple[int, ...], Limits]] = []
+
+    @few_points.through_gram
+    def run(problem: MarginProblem, limits: Limits, start: Any) -> Solution:
+        calls.append((problem.X.shape, limits))
+        point = Point(beta=np.zeros(M), alpha=np.zeros(problem.p))
+        return Solution(problem, "none", point, statuses[len(calls) - 1], "", 3, 2.0)
+
+    return run, calls
+
+
+@pytest.mark.parametrize(
+    ("status", "limits", "continues"),
+    [
+        (Status.OPTIMAL, Limits(), True),
+        (Status.NUMERICAL_FAILURE, Limits(max_iter=7, time_limit=5.0), True),
+        (Status.ITERATION_LIMIT, Limits(), True),
+        (Status.ITERATION_LIMIT, Limits(max_iter=3), False),
+        (Status.ITERATION_LIMIT, Limits(callback=print), False),
+        (Status.TIME_LIMIT, Limits(time_limit=5.0), False),
+        (Status.OPTIMAL, Limits(tol=2.0), False),
+    ],
+)
+def test_features_continue_a_run_of_too_large_a_gap_within_the_limits_left(
+    status: Status, limits: Limits, continues: bool
+) -> None:
+    X, levels, _ = data(0)
+    problem = ranking(X, levels, loss="squared_hinge")
+    run, calls = recorded(status, Status.OPTIMAL)
+    found = run(problem, limits, None)
+    shapes = [(M, M), (M, D)] if continues else [(M, M)]
+    assert [shape for shape, _ in calls] == shapes
+    assert (found.iterations, found.seconds) == (3 * len(calls), 2.0 * len(calls))
+    assert found.status is (Status.OPTIMAL if continues else status)
+    if continues and limits.max_iter:
+        assert (calls[1][1].max_iter, calls[1][1].time_limit) == (4, 3.0)
 
 
 def test_sparse_features_count_by_their_stored_entries() -> None:

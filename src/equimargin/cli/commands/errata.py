@@ -74,7 +74,8 @@ class _Table:
 
     def add(self, mutant: Mutant) -> None:
         """Print the row of a misprint."""
-        from equimargin.equivalence.errata import KINDS, instance_text
+        from equimargin.equivalence.errata import instance_text
+        from equimargin.proofs.equivalence.answers import KINDS
 
         if mutant.problem != self.problem:
             self.end()
@@ -92,8 +93,10 @@ class _Table:
             return
         for text, number in self.instances.items():
             typer.echo(f"  #{number} = {text}")
-        counts = "; ".join(f"{count} by {kind}" for kind, count in self.verdicts.most_common())
-        typer.echo(f"  {self.verdicts.total()} misprints: {counts}\n")
+        typer.echo(f"  {self.verdicts.total()} misprints:")
+        for verdict, count in self.verdicts.most_common():
+            typer.echo(f"  {count:>4} {verdict}")
+        typer.echo()
 
 
 def _row(verdict: str, smallest: str, misprint: str) -> str:

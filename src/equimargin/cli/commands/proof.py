@@ -54,7 +54,12 @@ WithoutOption = Annotated[
 ]
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
 FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]
-SecondsOption = Annotated[float, typer.Option(metavar="SECONDS", help="Time limit of the command.")]
+SecondsOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS", help="Time limit of the command; with --mutants, of each formulation."
+    ),
+]
 
 
 def verify(  # prose-ok: param-section
@@ -377,6 +382,7 @@ def same(  # prose-ok: param-section
         int | None,
         typer.Option(
             metavar="N",
+            min=1,
             help=f"Instances sampled to find a difference; by default 100, "
             f"{RELATED_EXAMPLES} for each pair of a family, "
             f"{SEPARATING_EXAMPLES} with --counterexample.",
@@ -405,9 +411,10 @@ def same(  # prose-ok: param-section
     to be equal; 4 another one.
     """
     if mutants:
+        others = ((b, b), ("--counterexample", counterexample), ("--finite", finite))
         return _misprinted(
             a,
-            None if b is None and not counterexample else b or "--counterexample",
+            [name for name, given in others if name and given],
             data,
             examples,
             seed,
@@ -455,7 +462,7 @@ def same(  # prose-ok: param-section
 
 def _misprinted(
     a: str,
-    other: str | None,
+    others: list[str],
     data: str | None,
     examples: int | None,
     seed: int,
@@ -471,8 +478,10 @@ def _misprinted(
         from equimargin.equivalence.names import statement, strategy
         from equimargin.formulations import FAMILIES, REGISTRY
 
-        if other is not None:
-            raise ValueError(f"--mutants examines the misprints of {a} alone; leave out {other}")
+        if others:
+            raise ValueError(
+                f"--mutants examines the misprints of {a} alone; leave out {' and '.join(others)}"
+            )
         problem = a if a in FAMILIES else statement(a)
         drawn = None if data is None else strategy(data)
         if without is not None or distinct:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from equimargin.cli.options.posing import (
-    OF_CLASSES,
+    COUPLING,
     ComparisonInput,
     ProblemFields,
     in_words,
@@ -20,6 +20,7 @@ from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.output.files import printed_apart
 
 if TYPE_CHECKING:
+    from equimargin.data import Data
     from equimargin.formulations import Family, ProgramProblem
 
 OF_ROWS = [
@@ -36,6 +37,8 @@ OF_TASKS = ("loss", "per_query", "bias")
 """Options that only the families of a task have."""
 OF_TABLES = {"cost": "C", "lambda_": "C", "epsilon": "epsilon", "delta": "delta"}
 """Options of the parameters of families on tables, and the names of these parameters."""
+ALSO_OF_TASKS = {"ord.explicit", "crammer_singer", COUPLING}
+"""User-defined families that are among the families of a task, too."""
 
 
 def brought(
@@ -83,41 +86,43 @@ def brought(
                 f"--family ID"
             )
         return None
-    from equimargin.own.data import list_family_names, load_problem, match_families
+    from equimargin.own.data import list_family_names, match_families
 
-    _check_names(patterns or [])
-    families = match_families(patterns or [])
-    named = [
-        pattern
-        for pattern in patterns or []
-        if any(pattern.lower() == family.id.lower() for family in families)
-    ]
-    if draw is None and (not named or len(named) < len(patterns or [])):
-        return None
-    of_classes = draw is None and {family.id for family in families} <= OF_CLASSES
-    # They are also posed on a classification into three classes or more.
-    if of_classes and _has_many_classes(data, reading, posing):
+    patterns = patterns or []
+    _check_names(patterns)
+    families = match_families(patterns)
+    if draw is None and not _are_only(families, patterns):
         return None
     if not families:
         raise ValueError(
             f"--draw needs the name of a user-defined family (--family ID); known: "
             f"{list_family_names()}"
         )
+    if (data is None) == (draw is None):
+        raise ValueError(f"the family {families[0].id} needs data: a file, or --draw SEED")
+    # The pairs of classes of a classification have a coupling, too.
+    if data is not None and families[0].id == COUPLING and _has_many_classes(data, reading, posing):
+        return None
     sources = {name: context.get_parameter_source(name) for name in OF_ROWS}
-    given = [
-        name
-        for name, source in sources.items()
-        if source is not None and source.name == "COMMANDLINE"
-    ]
-    if draw is None and data is not None and not data.endswith((".json", ".npz")):
-        tables = [family for family in families if family.load is None]
-        if len(tables) == len(families):
-            return _of_tables(families, data, reading, posing, given)
+    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    # A family with a function for its files reads no table.
+    reads_tables = all(family.load is None for family in families)
+    if data is not None and not data.endswith((".json", ".npz")) and reads_tables:
+        return _of_tables(families, data, reading, posing, given)
     if given:
         raise ValueError(
             f"{_option_name(given[0])} does not apply to {families[0].id}, whose data "
             f"determine the problem; leave it out"
         )
+    return _of_own_data(families, data, draw)
+
+
+def _of_own_data(
+    families: Sequence[Family[ProgramProblem]], data: str | None, draw: int | None
+) -> ComparisonInput:
+    """Make the problems of families for a file of their own data, or for a seed."""
+    from equimargin.own.data import load_problem
+
     with printed_apart():
         pairs = [load_problem(family, data, draw) for family in families]
     title = "; ".join(line for _, line in pairs)
@@ -133,10 +138,32 @@ def brought(
     return ComparisonInput([problem for problem, _ in pairs], title, record, settings)
 
 
-def _has_many_classes(source: str | None, reading: ReadFields, posing: ProblemFields) -> bool:
+def _are_only(families: Sequence[Family[ProgramProblem]], patterns: Sequence[str]) -> bool:
+    """Return True if user-defined families are named in full, and no others.
+
+    Raises
+    ------
+    ValueError
+        If there are other names and patterns in addition to them.
+    """
+    ids = {family.id.lower() for family in families}
+    others = [pattern for pattern in patterns if pattern.lower() not in ids]
+    apart = [family.id for family in families if family.id.lower() in map(str.lower, patterns)]
+    if others and not set(apart) <= ALSO_OF_TASKS:
+        raise ValueError(
+            f"--family {others[0]}: {apart[0]} is no family of a task, and is not compared "
+            f"together with these; leave one of the two out"
+        )
+    return bool(apart) and not others
+
+
+def _has_many_classes(source: str, reading: ReadFields, posing: ProblemFields) -> bool:
     """Return True if a table is a classification into three classes or more."""
-    if source is None or source.endswith((".json", ".npz")):
+    if source.endswith((".json", ".npz")):
         return False
+    # Standard input is read once; it is taken as a classification.
+    if source == "-":
+        return True
     try:
         return loaded(source, reading, posing.task, posing.kernel).has_many_classes
     except ValueError:
@@ -158,24 +185,21 @@ def _of_tables(
     ValueError
         If a given option is none of a family's, and as in `data_from_table`.
     """
-    from equimargin.own.tables import data_from_table, task_of_table
+    from equimargin.own.tables import data_from_table, has_kernel, task_of_table
 
     _check_options(families, posing, given)
-    named = _parameters(families, posing.parameter or [])
+    named = _parameters(families, posing, given)
+    tables = _tables(families, source, reading, posing)
     problems: list[ProgramProblem] = []
     titles: list[str] = []
     for family in families:
-        task = task_of_table(family)
-        rows = loaded(source, reading, task, posing.kernel, posing.levels)
-        rows = rows.scaled() if reading.scale else rows
+        rows = tables[task_of_table(family)]
         kernel = make_kernel(posing, rows)
-        own = {"C": posing.C, "epsilon": posing.epsilon, "delta": posing.delta} | named
-        parameters = {
-            name: value for name, value in own.items() if name in family.parts and value is not None
-        }
+        parameters = {name: value for name, value in named.items() if name in family.parts}
         problems.append(family(data_from_table(family, rows, kernel, parameters)))
-        values = "".join(f", {name}={_in_short(value)}" for name, value in parameters.items())
-        titles.append(f"{family.id}: {rows.describe()}; {in_words(kernel)}{values}")
+        settled = [in_words(kernel)] if has_kernel(family) else []
+        settled += [f"{name}={_in_short(value)}" for name, value in parameters.items()]
+        titles.append(f"{family.id}: {rows.describe()}{'; ' * bool(settled)}{', '.join(settled)}")
     m, d = rows.X.shape
     record = {
         "name": rows.name,
@@ -188,6 +212,33 @@ def _of_tables(
     settings = {"task": rows.task, "kernel": kernel_record(kernel), "scale": reading.scale}
     settings |= {"sample": reading.sample, "seed": reading.seed, "parameters": posing.parameter}
     return ComparisonInput(problems, "; ".join(titles), record, settings)
+
+
+def _tables(
+    families: Sequence[Family[ProgramProblem]],
+    source: str,
+    reading: ReadFields,
+    posing: ProblemFields,
+) -> dict[str, Data]:
+    """Load the rows for each task of the families, scaled if requested.
+
+    Raises
+    ------
+    ValueError
+        If standard input would be read for two tasks.
+    """
+    from equimargin.own.tables import task_of_table
+
+    first_of = {task_of_table(family): family.id for family in reversed(families)}
+    if source == "-" and len(first_of) > 1:
+        raise ValueError(
+            f"standard input is read once, and {' and '.join(sorted(first_of.values()))} read a "
+            f"table in different ways; name a file, or one family"
+        )
+    tables = {
+        task: loaded(source, reading, task, posing.kernel, posing.levels) for task in first_of
+    }
+    return {task: rows.scaled() if reading.scale else rows for task, rows in tables.items()}
 
 
 def _check_options(
@@ -215,19 +266,37 @@ def _check_options(
             )
 
 
-def _parameters(families: Sequence[Family[ProgramProblem]], texts: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters by name; refuse those that no family has."""
+def _parameters(
+    families: Sequence[Family[ProgramProblem]], posing: ProblemFields, given: Sequence[str]
+) -> dict[str, Any]:
+    """Return the parameters by name, those of options included.
+
+    Raises
+    ------
+    ValueError
+        If no family has a named parameter, or one is given twice.
+    """
     from equimargin.formulations.numeric.arguments import did_you_mean
 
-    named = dict(map(_parameter, texts))
+    named: dict[str, Any] = {}
     known = [name for family in families for name in family.parts]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise ValueError(
-            f"--parameter {unknown[0]}: {families[0].id} has no such parameter"
-            f"{did_you_mean(unknown[0], known)}; its data are {', '.join(families[0].parts)}"
-        )
-    return named
+    options = {OF_TABLES[option]: _option_name(option) for option in given if option in OF_TABLES}
+    for text in posing.parameter or []:
+        name, value = _parameter(text)
+        if name not in known:
+            raise ValueError(
+                f"--parameter {name}: {families[0].id} has no such parameter"
+                f"{did_you_mean(name, known)}; its data are {', '.join(families[0].parts)}"
+            )
+        if name in named or name in options:
+            other = options.get(name, "another --parameter")
+            raise ValueError(
+                f"--parameter {text}: {other} gives {name}, too; leave one of the two out"
+            )
+        named[name] = value
+    # Values of `named` go before defaults of options.
+    of_options = {"C": posing.C, "epsilon": posing.epsilon, "delta": posing.delta}
+    return {name: value for name, value in of_options.items() if value is not None} | named
 
 
 def _option_name(field: str) -> str:
@@ -236,23 +305,34 @@ def _option_name(field: str) -> str:
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    """Return the name and the value of NAME=VALUE; a list of numbers is an array."""
+    """Return the name and the value of NAME=VALUE; numbers with commas are an array."""
     import numpy as np
 
     name, separator, value = text.partition("=")
+    parts = value.split(",")
+    # As in Python, a last comma makes an array of one number: groups=1,
+    is_array = len(parts) > 1
     try:
-        numbers = [float(part) for part in value.split(",")]
+        numbers = [_number(part) for part in (parts[:-1] if is_array and not parts[-1] else parts)]
     except ValueError:
-        separator = ""
-    if not (separator and name):
+        numbers = []
+    if not (separator and name and numbers):
         raise ValueError(
             f"--parameter {text}: a parameter is a name and numbers, such as nu=0.5 or groups=1,1,2"
         )
-    return name, numbers[0] if len(numbers) == 1 else np.array(numbers)
+    return name, np.array(numbers) if is_array else numbers[0]
+
+
+def _number(text: str) -> int | float:
+    """Return a number as a JSON file has it: an integer without a point or exponent."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _in_short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else f"{len(value)} numbers"
+    return f"{value:g}" if isinstance(value, int | float) else f"{len(value)} numbers"
 
 
 def _check_names(patterns: Sequence[str]) -> None:

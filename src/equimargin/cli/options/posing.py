@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equimargin.formulations.problem import AnyProblem
     from equimargin.formulations.problem.choices import LossName
 
+    P = TypeVar("P", bound=AnyProblem)
 
 TASKS = ("classification", "regression", "ranking")
 """Tasks that have kernels and costs; `compare` also accepts ordinal regression."""
@@ -384,8 +385,8 @@ def in_words(kernel: Kernel) -> str:
     return f"{kernel.name} kernel ({parameters})" if parameters else f"{kernel.name} kernel"
 
 
-OF_CLASSES = {"crammer_singer", "coupling.wlw"}
-"""Families of a table with three classes or more, which also have data of their own."""
+COUPLING = "coupling.wlw"
+"""Family of a table with three classes or more, which also has data of its own."""
 HUBERISED = "svm.huberised_hinge"
 """Family that is compared only by name, because its loss has a width parameter."""
 
@@ -507,7 +508,7 @@ def _of_classes(
         else "; crammer_singer has the hinge, a linear kernel, finite C, no bias and no weights"
     )
     # It needs solutions of all pairs, also without held-out rows, before the comparison.
-    if "coupling.wlw" in {name.lower() for name in posing.family or []}:
+    if COUPLING in {name.lower() for name in posing.family or []}:
         problems.append(make_coupling_problem(rows.X, rows.y, posing.C, kernel, rows.weight))
     return _chosen(problems, rows, kernel, posing, settings, left_out)
 
@@ -521,9 +522,6 @@ def _chosen(
     left_out: str = "",
 ) -> ComparisonInput:
     """Return the problems of the named families, with the records of all rows."""
-    from equimargin.comparison.choice import matching
-
-    chosen = matching(posing.family or ["*"], [problem.family for problem in problems], "family")
     read_as = rows.describe()
     m, d = rows.X.shape
     record = {
@@ -535,9 +533,7 @@ def _chosen(
         "read_as": read_as,
     }
     title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}{left_out}"
-    return ComparisonInput(
-        [problem for problem in problems if problem.family in chosen], title, record, settings
-    )
+    return ComparisonInput(_named(problems, posing, left_out), title, record, settings)
 
 
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
@@ -571,19 +567,27 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
         )
     if posing.bias is not None:
         problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
-    if wanted is None:
-        return problems
+    question = f"; the target has {data.origin.question}" if data.origin.question else ""
+    return _named(problems, posing, f"{_left_out(data, made[0])}{question}")
+
+
+def _named(problems: Sequence[P], posing: ProblemFields, note: str) -> list[P]:
+    """Return the problems of the named families, by default all.
+
+    Raises
+    ------
+    ValueError
+        If a name or pattern matches none; the message ends with the note.
+    """
+    if posing.family is None:
+        return list(problems)
     from equimargin.comparison.choice import matching
 
+    what = f"family{posing.variant_in_words().replace(',', ' with', 1)}"
     try:
-        chosen = matching(
-            wanted,
-            [problem.family for problem in problems],
-            f"family{posing.variant_in_words().replace(',', ' with', 1)}",
-        )
+        chosen = matching(posing.family, [problem.family for problem in problems], what)
     except ValueError as reason:
-        question = data.origin.question
-        raise ValueError(f"{reason}{f'; the target has {question}' * bool(question)}") from None
+        raise ValueError(f"{reason}{note}") from None
     return [problem for problem in problems if problem.family in chosen]
 
 
@@ -592,7 +596,7 @@ def _matching(pattern: str, families: list[str]) -> list[str]:
     return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
-def _left_out(data: Data, problem: Problem) -> str:
+def _left_out(data: Data, problem: AnyProblem) -> str:
     """Return the reason why one-norm families are excluded; empty if they are not."""
     from equimargin.formulations import MarginProblem
     from equimargin.formulations.problem.construct import refuse_one_norm

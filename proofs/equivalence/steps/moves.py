@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from equimargin.proofs.equivalence.form import Form, semidefinite_for_all, zeros
-from equimargin.proofs.equivalence.quotients import divisor, nonnegative, positive
+from equimargin.proofs.equivalence.steps.form import Form, semidefinite_for_all, zeros
+from equimargin.proofs.equivalence.steps.quotients import divisor, nonnegative, positive
 
 
 @dataclass(frozen=True)

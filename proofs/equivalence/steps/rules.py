@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equimargin.proofs.equivalence.form import Form
-from equimargin.proofs.equivalence.moves import (
+from equimargin.proofs.equivalence.steps.form import Form
+from equimargin.proofs.equivalence.steps.moves import (
     DominatedColumn,
     Elimination,
     EmptyRow,
@@ -32,7 +32,7 @@ from equimargin.proofs.equivalence.moves import (
     Twin,
     VariableShift,
 )
-from equimargin.proofs.equivalence.quotients import positive
+from equimargin.proofs.equivalence.steps.quotients import positive
 from equimargin.solvers.exact.program.clock import Clock
 
 Choice = Literal["none", "costless", "costly", "first", "last", "projected"]

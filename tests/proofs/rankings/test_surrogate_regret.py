@@ -17,7 +17,7 @@ from equimargin.draw.regret_plot import draw_regret
 from equimargin.formulations import classification, ranking, ranking_from_pairs, rbf
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.proofs import PairCount, SurrogateRegret, surrogate_regret
-from equimargin.proofs.surrogate_regret import excess, root_above
+from equimargin.proofs.rankings.surrogate_regret import excess, root_above
 from equimargin.solvers import exact_optimum, exact_path, given_gram, regularization_path
 from equimargin.solvers.exact.numbers import as_fractions, integral
 from narrow import present
@@ -128,6 +128,10 @@ def test_an_f_of_the_path_may_be_the_best_known_one() -> None:
     best = min(count.most for count in curve.after_steps)
     assert curve.fewest == (curve.search.lower, min(best, curve.search.least))
     assert best < curve.search.least
+    right: Any = surrogate_regret(exact_path(TIED))
+    found = replace(right.search, least=right.search.lower + 1)
+    assert not found.proven
+    assert replace(right, search=found).exact
     assert excess(PairCount(3, 5), PairCount(2, 4)) == (0, 3)
 
 
@@ -165,6 +169,17 @@ def test_what_is_no_path_of_a_ranking_is_a_sentence() -> None:
     for path, message in cases:
         with pytest.raises(ValueError, match=message):
             surrogate_regret(path)
+    with pytest.raises(ValueError, match="must be that of a ranking"):
+        surrogate_regret(TIED)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seconds must be a positive number, not 'x'"):
+        surrogate_regret(exact_path(TIED), "x")  # type: ignore[arg-type]
+    # In floats the sum of the differences is 0, and so is f; in exact numbers it is 1.
+    cancelling = ranking([[1e100], [2e100], [1.0]], [0, 1, 1])
+    with pytest.raises(ValueError, match="to infinity are not optimal in exact numbers"):
+        surrogate_regret(regularization_path(cancelling))
+    given: Any = given_gram(ranking(np.eye(9), np.arange(9), kernel=rbf(1.0)))
+    with pytest.raises(ValueError, match=r"does not suffice .* give more seconds"):
+        surrogate_regret(regularization_path(given), 1e-9)
     right = exact_path(TIED)
     doubled = [replace(piece, slope=tuple(2 * v for v in piece.slope)) for piece in right.pieces]
     with pytest.raises(ValueError, match="not in their bounds"):
@@ -230,8 +245,10 @@ def test_roots_are_rounded_up() -> None:
 
 
 def test_a_curve_is_drawn(tmp_path: Path) -> None:
-    for curve in (surrogate_regret(exact_path(TIED)), surrogate_regret(regularization_path(TIED))):
-        file = tmp_path / f"{curve.exact}.svg"
+    paths = (exact_path(TIED), regularization_path(TIED), exact_path(TIED, 1, 2))
+    for path in paths:
+        curve = surrogate_regret(path)
+        file = tmp_path / f"{curve.low}_{curve.exact}.svg"
         draw_regret(curve, file, "regret")
         assert "regret" in file.read_text()
     with pytest.raises(ValueError, match="no breakpoint above C = 0"):

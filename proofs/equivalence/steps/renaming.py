@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from equimargin.proofs.equivalence.form import Form, zeros
-from equimargin.proofs.equivalence.moves import Renaming
+from equimargin.proofs.equivalence.steps.form import Form, zeros
+from equimargin.proofs.equivalence.steps.moves import Renaming
 from equimargin.solvers.exact.program.clock import Clock
 
 NODES = 300

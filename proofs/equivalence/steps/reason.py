@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from equimargin.proofs.equivalence.form import Form
-from equimargin.proofs.equivalence.moves import (
+from equimargin.proofs.equivalence.steps.form import Form
+from equimargin.proofs.equivalence.steps.moves import (
     LagrangianDual,
     Move,
     ObjectiveMap,
@@ -23,8 +23,8 @@ from equimargin.proofs.equivalence.moves import (
     Twin,
     mapped,
 )
-from equimargin.proofs.equivalence.renaming import ColourRefinement, RenamingSearch
-from equimargin.proofs.equivalence.rules import CHOICES, Choice, normal
+from equimargin.proofs.equivalence.steps.renaming import ColourRefinement, RenamingSearch
+from equimargin.proofs.equivalence.steps.rules import CHOICES, Choice, normal
 from equimargin.solvers.exact.program.clock import Clock
 
 SHOWN_SCALES = 4

@@ -135,7 +135,7 @@ def test_the_equations_of_a_unique_optimum_prove_its_support_alone() -> None:
 
 def test_a_time_limit_leaves_two_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     late = Inconclusive("time", "the time limit of 1.12 s does not suffice")
-    monkeypatch.setattr("equimargin.proofs.sparsest.program_optimum", lambda *_: late)
+    monkeypatch.setattr("equimargin.proofs.all_optima.sparsest.program_optimum", lambda *_: late)
     X, y = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]), np.array([1, 1, 1, 0])
     found = fewest_nonzeros("rvm.primal", ranking_vector_machine(X, y, C=4.0), "beta")
     assert found.lower == 0 < found.fewest == len(found.support)

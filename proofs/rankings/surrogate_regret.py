@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
@@ -49,7 +50,7 @@ from equimargin.solvers.exact.numbers import (
 )
 from equimargin.solvers.exact.path.follow import check_path, relative_weights
 from equimargin.solvers.exact.path.result import ExactPath, rational
-from equimargin.solvers.exact.program.clock import Clock
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
 Flags = NDArray[np.bool_]
@@ -142,9 +143,8 @@ class SurrogateRegret:
     @property
     def exact(self) -> bool:
         """True if both bounds of the regret are equal at every C."""
-        return self.search.proven and all(
-            count.least == count.most for count in (*self.at_steps, *self.after_steps)
-        )
+        counts = (self.fewest, *self.at_steps, *self.after_steps)
+        return all(count.least == count.most for count in counts)
 
     @property
     def fewest(self) -> PairCount:
@@ -185,7 +185,7 @@ class SurrogateRegret:
         return excess(self.misranked(C), self.fewest)
 
     def pairs(self, C: Any) -> tuple[Flags, Flags]:
-        """Return which pairs the optimum at C misorders.
+        """Return which pairs the optimum at C misorders, in the order of `problem.rows`.
 
         Parameters
         ----------
@@ -253,14 +253,18 @@ def surrogate_regret(
     Raises
     ------
     ValueError
-        If the problem is no ranking or its kernel is not rational, if an exact path is
-        incomplete, or if multipliers of the path are not feasible.
+        If the path is not that of a ranking of at most 5,000 pairs with a kernel of
+        rational values, an exact path is incomplete, multipliers of the path are not
+        feasible, or not optimal where it is constant up to infinity, or `seconds` is not
+        positive or too short for the proof that a given Gram matrix has no negative
+        eigenvalue.
     """
-    problem = path.problem
+    positive(seconds, "seconds")
+    problem = path.problem if isinstance(path, ExactPath | RegularizationPath) else None
     if not isinstance(problem, MarginProblem) or not isinstance(problem.rows, Pairs):
         raise ValueError(
-            "surrogate_regret: the path must be that of a ranking, from ranking or "
-            "ranking_from_pairs"
+            "surrogate_regret: the path must be that of a ranking, from exact_path or "
+            "regularization_path"
         )
     check_path(problem)
     if isinstance(path, ExactPath) and not path.complete:
@@ -268,8 +272,12 @@ def surrogate_regret(
             f"surrogate_regret: the exact path is incomplete, because {path.stopped}; pass the "
             f"path of `regularization_path`"
         )
-    numbers = integral(problem)
-    semidefinite(problem, numbers, Clock(seconds))
+    # The search comes first, because it refuses too many pairs at once.
+    search, numbers = least_misranked(problem, seconds), integral(problem)
+    try:
+        semidefinite(problem, numbers, Clock(seconds))
+    except OutOfTime as late:
+        raise ValueError(f"surrogate_regret: {late}; give more seconds") from late
     proof = _Proof(numbers, relative_weights(problem))
     ends = _exact_ends(path) if isinstance(path, ExactPath) else _float_ends(path)
     segments = tuple(proof.segments(ends))
@@ -280,7 +288,7 @@ def surrogate_regret(
         tuple(C for C, _, _ in steps),
         tuple(at for _, at, _ in steps),
         tuple(after for _, _, after in steps),
-        least_misranked(problem, seconds),
+        search,
     )
 
 
@@ -378,7 +386,10 @@ class _Proof:
         # t (1 - t) is at most 1/4.
         gap = max(a.gap, b.gap) + max(curvature, Fraction(0)) / 4
         if endless and (gap or change or not self._feasible(Fraction(1), high.alpha - low.alpha)):
-            raise ArithmeticError(f"the last segment, from C = {low.C}, proves no other optimum")
+            raise ValueError(
+                f"surrogate_regret: the multipliers from C = {float(low.C):g} to infinity are not "
+                f"optimal in exact numbers; pass the path of `exact_path`"
+            )
         unit = lcm(a.unit, b.unit)
         return Segment(
             low.C,

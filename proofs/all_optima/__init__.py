@@ -1,0 +1,1 @@
+"""Set of all optima of a formulation: ranges of its variables, and fewest nonzeros."""

@@ -1,0 +1,1 @@
+"""Equivalence proofs: forms of a program, steps between them, and their search."""

@@ -1,0 +1,1 @@
+"""Proofs about rankings along a path: the reduced graph, and misordered pairs."""
