@@ -115,7 +115,7 @@ nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many p
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
 
-bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about twenty minutes
+bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about forty minutes
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
 
 check-device: $(READY)  ## the tests of a graphics card, where there is one: about a minute

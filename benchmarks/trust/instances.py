@@ -100,6 +100,56 @@ def clusters(n: int, d: int, noise: float = 0.05) -> tuple[Any, Array]:
     return StandardScaler().fit_transform(X), signs(y == 1)
 
 
+def census() -> tuple[Any, Array]:
+    """Return 16,281 points of 6 features of the shape of adult's test set.
+
+    Ages, years, hours, and capital gains and losses that are mostly 0; a sixth of the
+    labels are noise.
+    """
+    rng, n = np.random.default_rng(0), 16_281
+    age = np.clip(np.round(17 + rng.gamma(2.2, 10, n)), 17, 90)
+    weight = np.round(np.exp(rng.normal(12, 0.55, n)))
+    years = rng.choice(
+        [9, 10, 13, 14, 11, 7, 12, 6], n, p=[0.34, 0.23, 0.17, 0.06, 0.05, 0.05, 0.05, 0.05]
+    )
+    usual = rng.random(n) < 0.47
+    hours = np.where(usual, 40, np.clip(np.round(rng.normal(40, 14, n)), 1, 99))
+    gain = np.where(rng.random(n) < 0.083, np.round(np.exp(rng.normal(8.6, 1.2, n))), 0)
+    loss = np.where(rng.random(n) < 0.047, np.round(rng.normal(1870, 350, n)), 0)
+    score = 0.45 * (years - 10) + 0.09 * (np.minimum(age, 55) - 38) - 0.001 * (age - 48) ** 2
+    score += 0.045 * (hours - 40) + 4e-4 * gain + 8e-4 * loss + rng.logistic(size=n)
+    X = np.column_stack([age, weight, years, gain, loss, hours])
+    return StandardScaler().fit_transform(X), signs(score > 1.9)
+
+
+def cover(n: int) -> tuple[Any, Array]:
+    """Return n points of the shape of covtype: 10 numbers, one of 4 areas, one of 40 soils.
+
+    The classes overlap: about 15 % of the points are on the wrong side at best.
+    """
+    rng = np.random.default_rng(0)
+    areas, soils = rng.integers(0, 4, n), rng.integers(0, 40, n)
+    centres, tilt = rng.normal(size=(40, 10)), rng.normal(size=(4, 10))
+    Z = centres[soils] + rng.normal(size=(n, 10))
+    score = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + (tilt[areas] * Z).sum(axis=1) / 2
+    score += rng.logistic(size=n)
+    X = np.hstack([Z, np.eye(4)[areas], np.eye(40)[soils]])
+    return StandardScaler().fit_transform(X), signs(score > np.median(score))
+
+
+def images(n: int) -> tuple[Any, Array]:
+    """Return n points of 784 features like grey images of ten kinds, even against odd.
+
+    Smooth maps of 24 hidden numbers with noise; 3 % of the labels are flipped.
+    """
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 10, n)
+    hidden = 0.8 * rng.normal(size=(10, 24))[kinds] + rng.normal(size=(n, 24))
+    X = np.tanh(hidden @ rng.normal(size=(24, 784)) / 3) + 0.3 * rng.normal(size=(n, 784))
+    flipped = rng.random(n) < 0.03
+    return StandardScaler().fit_transform(X), signs((kinds % 2 == 0) ^ flipped)
+
+
 def mixed_scales() -> tuple[Any, Array]:
     """Return 270 points of 13 features of mixed scales, with a noisy linear truth.
 

@@ -34,6 +34,22 @@ def test_the_page_has_what_was_measured_and_the_exponents(scaling: Any) -> None:
     assert "](static/scaling.svg)" in text
 
 
+def test_a_second_exponent_is_that_of_many_points(scaling: Any) -> None:
+    """The time jumps by a factor of 4 from 40,000 to 60,000 points: the exponent shows it."""
+    seconds = {1000: 0.01, 10_000: 0.3, 40_000: 2.4, 60_000: 18.0}
+    text = scaling.page(
+        [scaling.measured(scaling.KERNEL, scaling.OURS, n, s, s) for n, s in seconds.items()], []
+    )
+    large = {n: s for n, s in seconds.items() if n >= 10_000}
+    assert f"| exponent from 10,000 on | {scaling.exponent(large):.2f} |" in text
+    assert scaling.exponent(large) > 2.0 > 1.5
+
+
+def test_sizes_include_more_points_than_float32_was_given_up_at(scaling: Any) -> None:
+    assert max(scaling.KERNEL_SIZES) == 100_000
+    assert scaling.LOOSE_GAP == 1e-3
+
+
 def test_a_missing_package_is_named_and_the_others_go_on(
     scaling: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -48,6 +64,8 @@ def test_a_missing_package_is_named_and_the_others_go_on(
     monkeypatch.setattr(scaling, "packages", lambda: [missing, *there])
     measured = list(scaling.kernel_machines((60, 120)))
     assert [(one["side"], one["n"]) for one in measured] == [
-        (side, n) for n in (60, 120) for side in ("equimargin", "scikit-learn SVC")
+        (side, n)
+        for n in (60, 120)
+        for side in ("equimargin", "equimargin, 0.001", "scikit-learn SVC")
     ]
     assert "Missing is left out: missing-package is not installed" in capsys.readouterr().out

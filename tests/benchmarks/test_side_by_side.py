@@ -42,6 +42,33 @@ def test_a_row_has_a_line_for_each_peer_and_names_the_missing(table: Any) -> Non
     assert missing["said"] == "not installed"
 
 
+def test_a_loose_gap_is_beside_a_tight_one(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MANY_POINTS", {"few": lambda: table.svm.classes("200 x 5")})
+    (found,) = table.tolerances()
+    assert found["row"] == 19
+    assert found["ratio"] == found["peer s"] / found["ours s"]
+    loose, tight = (int(text.split()[0].replace(",", "")) for text in found["said"].split(" of "))
+    assert loose <= tight
+
+
+def test_rows_of_many_points_have_two_tolerances_of_two_peers(table: Any) -> None:
+    many = list(table.rows_of_many_points())
+    assert {row.number for row in many} == {17, 18}
+    assert {row.level for row in many} == {1, 2}
+    assert all(row.must == {"LIBSVM": 10, "sklearnex SVC": 3} for row in many)
+    assert len(many) == 2 * (len(table.MANY_POINTS) + len(table.MOST_POINTS))
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("census", (16_281, 6)), ("cover", (500, 54)), ("images", (50, 784))]
+)
+def test_drawn_data_have_their_shape(table: Any, name: str, shape: tuple[int, int]) -> None:
+    draw = getattr(table.instances, name)
+    X, y = draw() if name == "census" else draw(shape[0])
+    assert X.shape == shape
+    assert 0.1 < (y == 1).mean() < 0.9
+
+
 def test_a_ratio_below_what_is_asked_for_is_short(table: Any) -> None:
     assert table.line(1, "work", "peer", 2.0, 4.0, 1e-3, 3.0)[""] == "SHORT"
     assert not table.line(1, "work", "peer", 2.0, 4.0, 1e-3, 2.0)[""]
@@ -50,4 +77,5 @@ def test_a_ratio_below_what_is_asked_for_is_short(table: Any) -> None:
 
 def test_every_peer_of_a_row_is_in_the_table_of_packages(table: Any) -> None:
     known = {package.name: package for package in table.packages()}
-    assert all(row.problem in known[name].problems for row in table.rows() for name in row.must)
+    rows = [*table.rows(), *table.rows_of_many_points()]
+    assert all(row.problem in known[name].problems for row in rows for name in row.must)
