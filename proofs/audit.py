@@ -28,6 +28,7 @@ from equimargin.formulations.bounds.intervals import Interval, inner_interval, i
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Precomputed
+from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import (
@@ -249,7 +250,7 @@ def audit(
         without indices of rows, up to 1e-7 relative); or as the problem's constructor.
     """
     known = model if isinstance(model, AnyModel) else of_classifier(model)
-    limits = {"tol": tol, "time_limit": time_limit}
+    limits = {"tol": tol, "time_limit": positive(time_limit, "time_limit")}
     if isinstance(known, JointModel):
         return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
     if isinstance(known, Machines):
@@ -325,18 +326,25 @@ def _of_machines(
     time_limit: float,
 ) -> MachinesAudit:
     """Return the audit of every machine on its rows; machines share the time that is left."""
-    points, codes = known.features(X), encode_labels(y, known.k)
+    points = known.features(X)
     points = points.tocsr() if is_sparse(points) else np.asarray(points, dtype=np.float64)
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    m = points.shape[0]
+    codes = encode_labels(y, m, known.k)
+    weights = None if sample_weight is None else check_weights(sample_weight, m, "sample_weight")
     until, audits = time.monotonic() + time_limit, {}
     for number, machine in enumerate(known.machines):
         model, is_given = machine.model, isinstance(machine.model.claimed.kernel, Precomputed)
         rows = np.flatnonzero(np.isin(codes, machine.negative + machine.positive))
         # Rows without weight change nothing, and scikit-learn does not number them.
-        weighed = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+        weighed = np.arange(m) if weights is None else np.flatnonzero(weights > 0)
         rows = np.intersect1d(rows, weighed)
-        of_rows = points[np.ix_(rows, rows)] if is_given else points[rows]
         try:
+            if is_given and points.shape != (m, m):
+                raise ValueError(
+                    f"a precomputed kernel needs the square Gram matrix; this one is {m} x "
+                    f"{points.shape[1]}"
+                )
+            of_rows = points[np.ix_(rows, rows)] if is_given else points[rows]
             if model.support is not None:
                 model = _within(model, points, rows, weighed)
             share = max((until - time.monotonic()) / (len(known.machines) - number), LEAST_SECONDS)
@@ -383,7 +391,8 @@ def _of_joint(
     C = _agreed("C", known.C, C)
     if epsilon is not None or sample_weight is not None:
         raise ValueError("crammer_singer has neither an epsilon nor sample weights; leave them out")
-    points, codes = known.features(X), encode_labels(y, len(known.W))
+    points = known.features(X)
+    codes = encode_labels(y, len(points), len(known.W))
     if points.shape[1] != known.W.shape[1]:
         constant = known.constant is not None
         raise ValueError(
@@ -454,12 +463,13 @@ def _problem(
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
     # The larger of two labels is the positive class.
-    labels = np.unique(targets)
-    if len(labels) != 2:
-        raise ValueError(f"the model has two classes and the data {len(labels)}")
-    signs = np.where(targets == labels[1], 1.0, -1.0)
+    signs = 2.0 * encode_labels(targets, targets.size, 2) - 1.0
     of_class = np.where(signs > 0, claimed.class_weight[1], claimed.class_weight[0])
-    weights = of_class * (1.0 if sample_weight is None else np.asarray(sample_weight))
+    weights = of_class * (
+        1.0
+        if sample_weight is None
+        else check_weights(sample_weight, targets.size, "sample_weight")
+    )
     if claimed.constant is not None and claimed.extra_features:
         X = _appended(X, claimed.constant)
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
@@ -507,7 +517,14 @@ def _expansion(
             )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
     coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
-    _check_coefficients(coefficient_of_row, alpha := _multipliers(coefficient_of_row, whole), whole)
+    alpha = _multipliers(coefficient_of_row, whole)
+    # LIBSVM divides the multipliers by the margin, which may be of either sign if it is 0.
+    if model.nu is not None and not (alpha > 0).any():
+        raise ValueError(
+            "the margin of this NuSVC is 0 within its tolerance, so that it is the solution at no "
+            "finite C; train it with a larger nu"
+        )
+    _check_coefficients(coefficient_of_row, alpha, whole)
     return whole, Point(beta=beta, b=model.b, alpha=alpha), sentence
 
 

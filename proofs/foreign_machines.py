@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.numeric.arrays import Array, Index, dense
+from equimargin.formulations.problem.labels import number_labels
 from equimargin.proofs.foreign_models import (
     Model,
     class_weights,
@@ -141,7 +142,9 @@ def of_classifier(estimator: Any) -> AnyModel:
     Raises
     ------
     ValueError
-        As in `of_estimator`, or if nu of a NuSVC or its weights are not supported.
+        As in `of_estimator`, or if class weights of a NuSVC or of crammer_singer are
+        given, a class had no weight in the training, or the names of two pairs of
+        classes are equal.
     """
     last, steps, at_end = unwrapped(estimator)
     kind = type(last).__name__
@@ -154,8 +157,21 @@ def of_classifier(estimator: Any) -> AnyModel:
         return replace(_joint(last), steps=steps, source=f"LinearSVC (crammer_singer){at_end}")
     if not several or not isinstance(last, SVC | NuSVC | LinearSVC):
         return of_estimator(estimator)
-    of_kind = _one_vs_rest if isinstance(last, LinearSVC) else _one_vs_one
-    return Machines(f"{kind}{at_end}", len(classes), tuple(of_kind(last)), steps)
+    of_kind, trained = (
+        (_one_vs_rest, len(last.coef_))
+        if isinstance(last, LinearSVC)
+        else (_one_vs_one, last.dual_coef_.shape[0] + 1)
+    )
+    if trained < len(classes):
+        raise ValueError(
+            f"the {kind} has no machine for some of its {len(classes)} classes, whose rows had "
+            f"weight 0 in the training; fit it without them"
+        )
+    machines = tuple(of_kind(last))
+    names = [machine.name for machine in machines]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ValueError(f"two machines of the {kind} have the name {twice!r}; rename the classes")
+    return Machines(f"{kind}{at_end}", len(classes), machines, steps)
 
 
 def _joint(estimator: Any) -> JointModel:
@@ -219,22 +235,25 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
         yield Machine(name, model, (first,), (second,))
 
 
-def encode_labels(y: Any, k: int) -> Any:
+def encode_labels(y: Any, m: int, k: int) -> Index:
     """Return the positions of labels among the sorted labels.
 
     Parameters
     ----------
     y : array-like of shape (m,)
         Labels.
+    m : int
+        Number of rows.
     k : int
         Number of classes of the model.
 
     Raises
     ------
     ValueError
-        If the labels are of another number of classes.
+        If there is not a label for every row, or the labels are of another number of
+        classes.
     """
-    labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    labels, codes = number_labels(y, m, "y")
     if len(labels) != k:
         raise ValueError(f"the model has {k} classes and the data {len(labels)}")
     return codes

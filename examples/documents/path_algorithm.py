@@ -7,7 +7,8 @@ the margin are independent, as on a tree of points in general position. Elsewher
 fails in three ways, each drawn here from the smallest example:
 
 * two events at one lambda: the second is lost, and its multiplier stays where it is;
-* a pair that touches the margin and leaves it to its former side leaves its box;
+* a pair that touches the margin and returns to its former side: its multiplier leaves
+  [0, 1];
 * pairs that depend on each other make the matrix of the step singular.
 
 "The related pair(s) change their set" leaves open whether one of several pairs changes
@@ -57,24 +58,23 @@ TOUCH = above_the_origin([1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [-2.0, -2.0, np.sqrt(
 """The first two pairs reach the margin at lambda = 1, and the second only touches it."""
 
 
+ALL_PAIRS = "all pairs of\ntwo levels"
+KINDS = {
+    "a tree: reduced graph\nof two levels": [5, 5],
+    "reduced graph of\nthree levels": [3, 3, 3],
+    ALL_PAIRS: [4, 4],
+}
+"""Kinds of rankings, each with the number of points of every level."""
+
+
 def sampled(kind: str, seed: int) -> MarginProblem:
     """Return a ranking of points in general position."""
-    rng = np.random.default_rng(seed)
-    if kind == "a tree: reduced graph\nof two levels":
-        X = rng.normal(size=(10, 3))
-        return ranking_from_pairs(X, reduced_preferences([0] * 5 + [1] * 5), kernel=rbf(0.4))
-    if kind == "reduced graph of\nthree levels":
-        X = rng.normal(size=(9, 3))
-        y = [0] * 3 + [1] * 3 + [2] * 3
-        return ranking_from_pairs(X, reduced_preferences(y), kernel=rbf(0.4))
-    return ranking(rng.normal(size=(8, 3)), [0] * 4 + [1] * 4, kernel=rbf(0.4))
-
-
-KINDS = (
-    "a tree: reduced graph\nof two levels",
-    "reduced graph of\nthree levels",
-    "all pairs of\ntwo levels",
-)
+    sizes = KINDS[kind]
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.random.default_rng(seed).normal(size=(len(y), 3))
+    if kind == ALL_PAIRS:
+        return ranking(X, y, kernel=rbf(0.4))
+    return ranking_from_pairs(X, reduced_preferences(y), kernel=rbf(0.4))
 
 
 def outcome(printed: PrintedPath) -> str:
@@ -115,7 +115,7 @@ def draw_counts(axes: Axes, counts: dict[tuple[str, str], dict[str, int]]) -> No
         axes.barh(names, width, left=left, color=colour, label=word)
         left += width
     axes.invert_yaxis()
-    axes.set(xlabel="draws", title="one pair changes its set, or all of a lambda")
+    axes.set(xlabel="draws", title="at an event one pair changes its set (one), or all (all)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.3, -0.12), ncols=3, frameon=False)
 
 
@@ -138,10 +138,10 @@ def main(full: bool = False, data: Path = DATA) -> Report:
     figure: Figure
     figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), width_ratios=(3, 3, 4))
     draw_multipliers(axes[0], TIE, "two events at lambda = 1: pair 3 is lost")
-    draw_multipliers(axes[1], TOUCH, "pair 2 touches the margin: out of its box")
+    draw_multipliers(axes[1], TOUCH, "pair 2 touches the margin: alpha leaves [0, 1]")
     draw_counts(axes[2], counts)
     figure.tight_layout()
-    whole = sum(of[OUTCOMES[0]] for (kind, _), of in counts.items() if kind == KINDS[2])
+    whole = sum(of[OUTCOMES[0]] for (kind, _), of in counts.items() if kind == ALL_PAIRS)
     because = (
         f"of {2 * draws} runs on all pairs of two levels {whole} give all solutions; the others "
         f"are wrong without notice or stop at a singular matrix"

@@ -90,43 +90,58 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
 
     Parameters
     ----------
-    qid : array-like of shape (m,)
-        Names of the queries: numbers alone or text alone.
+    qid, m : object
+        Names and number of rows, as in `number_labels`.
+    """
+    return number_labels(qid, m, "qid")
+
+
+def number_labels(values: ArrayLike, m: int, name: str) -> tuple[NDArray[Any], Index]:
+    """Return the different labels, ascending, and the position of every row's among them.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+        Labels, such as classes or names of queries: numbers alone or text alone.
     m : int
         Number of rows.
+    name : str
+        Name of the argument, for messages.
 
     Returns
     -------
-    names : ndarray of shape (q,)
-        Names of the queries.
+    labels : ndarray of shape (k,)
+        Different labels.
     index : ndarray of int of shape (m,)
-        Query 0, 1, ... of every row.
+        Position 0, ..., k - 1 of every row's label.
 
     Raises
     ------
     ValueError
-        If the shape is another one, or names are neither all numbers nor all text, NaN
+        If the shape is another one, or labels are neither all numbers nor all text, NaN
         or infinite.
     """
-    query = array(qid, "qid")
-    if query.shape != (m,):
+    labels = array(values, name)
+    if labels.shape != (m,):
         raise ValueError(
-            f"qid must have one entry for each of the {m} rows; its shape is {query.shape}"
+            f"{name} must have one entry for each of the {m} rows; its shape is {labels.shape}"
         )
     # numpy's StringDType, text of variable length, may have missing entries.
-    if query.dtype.kind == "T":
-        query = query.astype(object)
-    text = query.dtype.kind in "US" or (
-        query.dtype.kind == "O" and m > 0 and isinstance(query[0], str)
+    if labels.dtype.kind == "T":
+        labels = labels.astype(object)
+    text = labels.dtype.kind in "US" or (
+        labels.dtype.kind == "O" and m > 0 and isinstance(labels[0], str)
     )
-    if query.dtype.kind not in "biufUS":
-        for row, name in enumerate(query):
-            if query.dtype.kind != "O" or not (isinstance(name, str) if text else is_number(name)):
+    if labels.dtype.kind not in "biufUS":
+        for row, label in enumerate(labels):
+            if labels.dtype.kind != "O" or not (
+                isinstance(label, str) if text else is_number(label)
+            ):
                 raise ValueError(
-                    f"qid must hold numbers alone or text alone, not {format_value(name)} "
+                    f"{name} must hold numbers alone or text alone, not {format_value(label)} "
                     f"at row {row}"
                 )
     if not text:
-        numbers(query, m, "qid")
-    names, index = np.unique(query, return_inverse=True)
-    return names, index.astype(np.int64)
+        numbers(labels, m, name)
+    different, index = np.unique(labels, return_inverse=True)
+    return different, index.astype(np.int64)

@@ -29,6 +29,7 @@ from equimargin.formulations.problem.construct import (
     make_task_problems,
     ranking_from_pairs,
 )
+from equimargin.formulations.problem.labels import number_labels
 from equimargin.request import ProblemOptions
 
 MAX_LABEL_COLUMNS = 16
@@ -64,9 +65,12 @@ def make_problems_from_arrays(
         in the constructors of problems.
     """
     qid, C, kernel, targets = how.get("qid"), how.get("C", 1.0), how.get("kernel"), array(y, "y")
+    classes, codes = number_labels(targets, targets.size, "y")
+    # Text is of one type from here on; a column of a data frame has type object.
+    if len(classes) and isinstance(classes[0], str):
+        targets = np.array(classes.tolist())[codes]
     task = how.get("task") or _inferred_task(targets, qid is not None)
     if task == "classification":
-        classes, codes = np.unique(targets, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class ({listed(classes.tolist())}), and a comparison of "
@@ -200,8 +204,8 @@ def split_by_classes(
     if len(present) > MAX_LEVELS:
         raise ValueError(
             f"the target has {len(present)} classes, and a one-versus-one classification takes "
-            f"{MAX_LEVELS} at most, {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep some of "
-            f"them, or name the task regression"
+            f"{MAX_LEVELS} at most, {MAX_LEVELS * (MAX_LEVELS - 1) // 2} pairs; keep "
+            f"{MAX_LEVELS} of them"
         )
     pairs, names = [], _short_names(classes)
     for first, second in combinations(present, 2):

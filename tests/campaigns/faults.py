@@ -132,13 +132,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", help="only the faults whose names contain one of these")
+    parser.add_argument(
+        "names", nargs="*", help="only the faults whose files or names contain one of these"
+    )
     names = parser.parse_args(arguments).names
     survivors = 0
     with tempfile.TemporaryDirectory() as caches:
         wanted = [
-            fault for fault in FAULTS if not names or any(name in fault.name for name in names)
+            fault
+            for fault in FAULTS
+            if not names or any(name in f"{fault.file} {fault.name}" for name in names)
         ]
+        if not wanted:
+            parser.error(f"no fault has a file or name that contains {' or '.join(names)}")
         tests = sorted({test for fault in wanted for test in fault.tests})
         with tempfile.TemporaryDirectory() as folder:
             broken = first_failure(copied(Path(folder)), tests, Path(caches))

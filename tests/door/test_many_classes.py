@@ -21,8 +21,9 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app
 from equimargin.comparison import compare
 from equimargin.estimators import MarginClassifier
-from equimargin.formulations import Kernel, classification, rbf
+from equimargin.formulations import Kernel, classification, linear, rbf
 from equimargin.formulations.documents.coupling import wlw
+from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.problems import make_class_problems, make_coupling_problem, split_by_classes
 from equimargin.proofs import Verdict
 from equimargin.selection.along_path import score_votes_along
@@ -259,11 +260,19 @@ def test_command_compares_classes_by_name_in_80_columns(iris_file: str, tmp_path
     [
         (["compare", "--delta", "0.5"], "compared for two classes; leave it out"),
         (["compare", "--family", "svr.l1"], "unknown family 'svr.l1'"),
-        (["path", "--plot", "path.svg"], "path.svg has one path, and three classes or more have"),
+        (["path", "--plot", "path.svg"], "path.svg is a file of one path, and three"),
         (["path", "--metric", "ndcg"], "--metric ndcg is not for three classes or more"),
         (["compare", "--sample", "2"], "the 2 sampled rows are not of all 3 classes; sample more"),
         (["path", "--validate", "40"], "too few for 40 folds"),
         (["path", "--bias", "penalized", "--validate", "3"], "folds do not support --bias"),
+        (["compare", "--family", "x*"], "known: svm.soft, svm.nobias, svm.l2, svm.nobias_l2,"),
+        (
+            ["compare", "--family", "svm.soft", "--family", "crammer_*", "--kernel", "rbf"],
+            "crammer_singer is left out: it has the hinge, a linear kernel",
+        ),
+        (["compare", "--family", "coupling.wlw", "--bias", "none"], "leave --loss and --bias out"),
+        (["compare", "--family", "coupling.wlw", "--loss", "squared_hinge"], "leave --loss and"),
+        (["compare", "--family", "nu_svc", "--parameter", "nu=0.2"], "nu_svc has 2 classes, and"),
     ],
 )
 def test_command_refuses_what_many_classes_do_not_have(
@@ -297,7 +306,7 @@ def test_path_scores_votes_at_all_lambdas_as_scikit_learn() -> None:
         assert curve.scores[at] == curve.scores[at + 1]
         assert curve.scores[at] == pytest.approx(svc.score(X[held_out], y[held_out]), abs=1e-12)
     assert scored > 20
-    with pytest.raises(ValueError, match="paths must be 3, one for every pair"):
+    with pytest.raises(ValueError, match="3 classes have 3 pairs, and paths"):
         score_votes_along(paths[:1], X, y, 3)
 
 
@@ -342,3 +351,86 @@ def test_path_command_has_a_line_a_pair_and_one_lambda(iris_file: str) -> None:
             "ash vs beech", "ash vs cedar", "beech vs cedar"
         ]  # fmt: skip
         assert "by votes at one lambda of all pairs" in output
+
+
+def test_labels_of_any_type_of_text_are_classes_and_missing_ones_a_sentence() -> None:
+    X, y = DATA["iris"]()
+    expected = compare(X, words(y), formulations="svm.soft.primal", solvers=["CLARABEL", "smo"])
+    # A column of a data frame has type object.
+    found = compare(
+        X, words(y).astype(object), formulations="svm.soft.primal", solvers=["CLARABEL", "smo"]
+    )
+    assert [f.part for f in found.families] == [f.part for f in expected.families]
+    assert found.votes == expected.votes
+    missing = words(y).astype(object)
+    missing[3] = None
+    with pytest.raises(ValueError, match="not None at row 3"):
+        compare(X, missing)
+    with pytest.raises(ValueError, match="y holds NaN or an infinite number at row 1"):
+        compare(X[:4], [0.0, np.nan, 1.0, 2.0], task="classification")
+
+
+def test_classes_that_are_infeasible_have_no_votes() -> None:
+    # The classes 0 and 1 have a common point.
+    X, y = np.array([[0.0], [1.0], [1.0], [2.0], [5.0], [6.0]]), np.array([0, 0, 1, 1, 2, 2])
+    found = compare(X, words(y), C=np.inf, formulations="svm.hard.*", solvers=["CLARABEL", "*"])
+    assert found.agree
+    assert [family.feasible for family in found.families] == [False, True, True]
+    assert found.votes == {}
+
+
+@pytest.mark.parametrize(
+    ("classes", "k", "message"),
+    [
+        (np.arange(50) % 3 + 1, 3, "classes must be whole numbers from 0 to 2, not 3"),
+        (np.arange(50) % 3 + 0.5, 3, "classes must be whole numbers from 0 to 2, not 0.5"),
+        (words(np.arange(50) % 3), 3, "classes must be whole numbers from 0 to 2, not 'ash'"),
+        (np.zeros(0), 3, "y is empty: there is no validation point"),
+        (np.arange(50) % 2, 2, "k must be at least 3, not 2; use score_along"),
+        (np.arange(50) % 4, 4, "4 classes have 6 pairs, and paths must have one for each, not 3"),
+    ],
+)
+def test_scores_of_votes_refuse_other_classes(classes: Any, k: int, message: str) -> None:
+    X, y = DATA["iris"]()
+    parts = split_by_classes([classification(X, np.ones(len(y)))], y, "abc")
+    paths = [regularization_path(part, 1.0) for part in parts]
+    with pytest.raises(ValueError, match=message):
+        score_votes_along(paths, X[: len(classes)], classes, k)
+
+
+def test_votes_by_folds_take_labels_and_folds_that_learn_from_every_class() -> None:
+    X, y = DATA["iris"]()
+    by_number = votes_by_folds(X, 2.5 * y - 1, rbf(2.0), 3, lambda_min=0.1)
+    by_name = votes_by_folds(X, words(y), rbf(2.0), 3, lambda_min=0.1)
+    assert by_number.selected == by_name.selected
+    with pytest.raises(ValueError, match="three classes or more, and y has 2"):
+        votes_by_folds(X, np.minimum(y, 1), rbf(2.0))
+    fold = np.flatnonzero(y != 1), np.flatnonzero(y == 1)
+    with pytest.raises(ValueError, match="fold 1 learns from no point of class 'beech'"):
+        votes_by_folds(X, words(y), rbf(2.0), [fold])
+
+
+def test_votes_of_one_norm_paths_are_scored_down_to_the_last_breakpoint_of_any_pair() -> None:
+    # The path of a pair that is far apart ends at a larger lambda than that of the others.
+    random = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = random.normal(size=(30, 2)) + np.array([[0.0, 0.0], [1.0, 0.0], [40.0, 0.0]])[y]
+    whole = make_family_problem("svm.onenorm", "classification", X, np.ones(30), linear())
+    paths = [regularization_path(part, 0.0) for part in split_by_classes([whole], y, "abc")]
+    last = [path.lambdas[path.lambdas > 0][-1] for path in paths]
+    assert all(path.lambdas[-1] == 0 for path in paths)
+    assert max(last) > 4 * min(last)
+    curve = score_votes_along(paths, X, y, 3)
+    assert curve.lambdas[-1] == min(last) / 2
+    lam = 0.7 * min(last)
+    f = np.column_stack([path.at(lam).decision_function(X) for path in paths])
+    right = (count_votes(f, 3).argmax(axis=1) == y).mean()
+    assert curve.scores[-1] == pytest.approx(right)
+
+
+def test_more_words_than_classes_are_refused_with_their_number(tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("x,y\n" + "".join(f"{row},w{row % 25}\n" for row in range(75)))
+    status, output = run("compare", str(file))
+    assert status == 2
+    assert "if the 25 words of 75 rows are classes, keep 20 of them" in " ".join(output.split())

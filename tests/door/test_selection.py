@@ -468,7 +468,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"folds": "3"}, "a whole number of folds"),
         ({"kernels": ["rbf"]}, "'rbf' is no kernel"),
         ({"kernels": "rbf"}, "'r' is no kernel"),
-        ({"folds": 20}, "points of the smaller class, too few for 20 folds"),
+        ({"folds": 20}, "points of the smallest class, too few for 20 folds"),
         ({"task": "ordering"}, "no task 'ordering'"),
         ({"kernels": []}, "kernels must not be empty"),
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),

@@ -38,6 +38,12 @@ def test_the_tests_that_must_notice_exist(fault: faults.Fault) -> None:
     assert all(len(list((ROOT / "tests").rglob(f"test_{name}.py"))) == 1 for name in fault.tests)
 
 
+def test_a_name_of_no_fault_runs_no_tests(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        faults.main(["no such fault"])
+    assert "no fault has a file or name that contains no such fault" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "survivor",
     tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"],

@@ -471,7 +471,7 @@ def fitted_at(C: float | None) -> Model:
             lambda: audit(fitted(), X[:60], Y[:60]),
             r"a support vector is row \d+ of the data, which have 60 rows",
         ),
-        (lambda: audit(fitted(), X, np.arange(120) % 3), r"two classes and the data 3"),
+        (lambda: audit(fitted(), X, np.arange(120) % 3), r"2 classes and the data 3"),
         (
             lambda: audit(SVC(kernel="sigmoid").fit(X, Y), X, Y),
             r"sigmoid kernel is not positive semidefinite",

@@ -182,10 +182,30 @@ def test_wrong_labels_classes_and_weights_are_a_sentence() -> None:
         (nu, {"sample_weight": np.ones(len(y))}, "a NuSVC with sample weights"),
         (joint.fit(X, y), {"epsilon": 0.1}, "crammer_singer has neither an epsilon nor"),
         (joint, {"X": X[:, :2]}, "the model has 4 features and the data 2"),
+        (model, {"y": y[:-1]}, "y must have one entry for each of the 75 rows"),
+        (joint, {"y": y[:-1]}, "y must have one entry for each of the 75 rows"),
+        (model, {"y": np.where(y == 2, np.nan, y)}, "y holds NaN or an infinite number"),
+        (model, {"sample_weight": y - 1.0}, r"sample_weight must be 75 numbers in \[0, inf\]"),
+        (model, {"sample_weight": np.ones(4)}, r"sample_weight must be 75 numbers in \[0, inf\]"),
+        (model, {"time_limit": 0.0}, "time_limit must be a positive number, not 0.0"),
+        (
+            SVC(kernel="precomputed").fit(X @ X.T, y),
+            {},
+            "0 vs 1: a precomputed kernel needs the square Gram matrix; this one is 75 x 4",
+        ),
+        (
+            SVC().fit(X, y, sample_weight=y > 0),
+            {"sample_weight": y > 0},
+            "the SVC has no machine for some of its 3 classes",
+        ),
     ]
     for fitted, changed, reason in cases:
         with pytest.raises(ValueError, match=reason):
             audit(fitted, **{"X": X, "y": y, **changed})
+    # Otherwise the sum would lack a machine.
+    alike = np.array(["p", "q vs r", "p vs q", "r"])[np.arange(len(y)) % 4]
+    with pytest.raises(ValueError, match="two machines of the SVC have the name 'p vs q vs r'"):
+        of_classifier(SVC().fit(X, alike))
     with pytest.raises(ValueError, match="class_weight of a NuSVC"):
         of_classifier(NuSVC(nu=0.2, class_weight={0: 2.0}).fit(X, y))
     with pytest.raises(ValueError, match="with a 1-norm of w"):
@@ -198,6 +218,15 @@ def test_wrong_labels_classes_and_weights_are_a_sentence() -> None:
             X,
             y,
         )
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_nu_svc_without_a_margin_is_a_sentence(k: int) -> None:
+    # The reduced convex hulls of the classes meet at this nu.
+    X, y = np.random.default_rng(2).normal(size=(36, 2)), np.arange(36) % k
+    model = NuSVC(nu=0.1, kernel="linear").fit(X, y)
+    with pytest.raises(ValueError, match="the margin of this NuSVC is 0 within its tolerance"):
+        audit(model, X, y)
 
 
 def test_command_audits_every_machine_and_sums_them_up(tmp_path: Path) -> None:

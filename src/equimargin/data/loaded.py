@@ -299,8 +299,7 @@ class Data:
     def sampled(self, n: int, seed: int) -> Data:
         """Take a random subset of the rows, in file order.
 
-        With the same seed, the rows for a larger n include those for a smaller n, apart
-        from a row that was added so that both classes occur.
+        With the same seed, the rows for a larger n include those for a smaller n.
 
         Parameters
         ----------

@@ -117,9 +117,9 @@ def data_from_table(
     Raises
     ------
     ValueError
-        If the rows are of another task, have weights or queries that the family does
-        not have, a parameter is missing or unknown, or X is no matrix of inner
-        products and the kernel is not linear.
+        If the rows are of another task, have three classes or more and the family two,
+        have weights or queries that the family does not have, a parameter is missing or
+        unknown, or X is no matrix of inner products and the kernel is not linear.
     """
     task, parts = task_of_table(family), family.parts
     if rows.task != task:

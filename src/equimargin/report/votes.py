@@ -34,14 +34,14 @@ def voted_right(
     Returns
     -------
     tuple of int, or None
-        None if a problem is undecided, or its functions have no values at the points of
-        the others.
+        None if a problem is undecided or infeasible, or its functions have no values at
+        the points of the others.
     """
     k = (1 + isqrt(1 + 8 * len(problems))) // 2
     if (
         k < 3
         or k * (k - 1) // 2 != len(problems)
-        or any(family.verdict is not Verdict.AGREE for family in families)
+        or any(family.verdict is not Verdict.AGREE or not family.feasible for family in families)
     ):
         return None
     solutions, of_class = [], {}

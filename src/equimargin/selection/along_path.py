@@ -200,16 +200,19 @@ def score_votes_along(
     Raises
     ------
     ValueError
-        If there is not a path for every pair, or as in `best`.
+        If k is below 3, there is not a path for every pair, a class is another number,
+        or as in `best`.
     """
-    if k < 3 or len(paths) != k * (k - 1) // 2:
+    if k < 3:
+        raise ValueError(f"k must be at least 3, not {k}; use score_along for two classes")
+    if len(paths) != k * (k - 1) // 2:
         raise ValueError(
-            f"paths must be {k * (k - 1) // 2}, one for every pair of the {k} classes, not "
-            f"{len(paths)}, and classes at least 3"
+            f"{k} classes have {k * (k - 1) // 2} pairs, and paths must have one for each, not "
+            f"{len(paths)}"
         )
-    codes = np.asarray(classes).astype(np.int64)
-    judge = VoteAccuracy(codes, k)
-    return _curve(judge, _knots(judge, [followed_at(path, X_validation, codes) for path in paths]))
+    judge = VoteAccuracy(classes, k)
+    lines = [followed_at(path, X_validation, judge.y) for path in paths]
+    return _curve(judge, _knots(judge, lines))
 
 
 class Steps(NamedTuple):
@@ -218,7 +221,7 @@ class Steps(NamedTuple):
     Parameters
     ----------
     lambdas : ndarray of shape (T,)
-        Lower ends of the segments, decreasing, all above 0.
+        Lower ends of the segments, decreasing; the last may be 0.
     values : ndarray of shape (T, n)
         f on the segments.
     stopped : str
@@ -358,11 +361,7 @@ def followed_at(path: AnyPath, X: Any, y: ArrayLike) -> Lines | Steps:
         # Without rows f is 0 at every lambda.
         if not len(path):
             return Steps(np.zeros(1), np.zeros((1, points.shape[0])), path.stopped)
-        lambdas = path.lambdas.copy()
-        # f is constant down to lambda = 0, which has no logarithm.
-        if lambdas[-1] == 0 and len(lambdas) > 1:
-            lambdas[-1] = lambdas[-2] / 2
-        return Steps(lambdas, values, path.stopped)
+        return Steps(path.lambdas, values, path.stopped)
     return Lines(path.lambdas, values, path.level, path.stopped)
 
 
@@ -377,6 +376,10 @@ def _knots(judge: Metric, parts: Sequence[Lines | Steps]) -> Iterator[Knots]:
     lambdas = lambdas[(lambdas > 0) & (lambdas >= reached)]
     if not len(lambdas):
         raise SameEverywhere(f"there is no lambda to choose: {parts[0].stopped}")
+    # f of a one-norm problem changes at its last breakpoint above 0, and is constant from
+    # there to lambda = 0, which has no logarithm. f of lines does not change there.
+    if reached == 0 and any(isinstance(part, Steps) for part in parts):
+        lambdas = np.append(lambdas, lambdas[-1] / 2)
     if lambdas[0] - lambdas[-1] <= LAMBDA_RESOLUTION * lambdas[0]:
         lambdas = lambdas[:1]
     descending = lambdas.tolist()

@@ -35,6 +35,9 @@ COSTS = tuple(2.0**e for e in range(-5, 6))
 GAMMAS = tuple(2.0**e for e in range(-6, 0))
 """Kernel parameters gamma of Kuo, Lee and Lin (2014), section 4.3: 2^-6 to 2^-1."""
 
+GRID_TOL = 1e-6
+"""Default tolerance of the solutions, the largest relative gap."""
+
 
 @dataclass(frozen=True)
 class CostRow:
@@ -108,7 +111,7 @@ class CostGridOptions(TypedDict, total=False):
     epsilon : float
         Half width of the tube of a regression, 0.1 by default.
     tol, time_limit
-        Limits per problem, as in `solve`.
+        Limits per problem, as in `solve`; tol is 1e-6 by default.
     random_state : int
         Seed of the folds.
     n_jobs : int
@@ -199,7 +202,7 @@ def cost_grid(
         options.get("random_state", 0),
         **settings,
     )
-    limits = options.get("tol", 1e-6), options.get("time_limit")
+    limits = options.get("tol", GRID_TOL), options.get("time_limit")
     follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
     results, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
     for of_kernel in jobs:

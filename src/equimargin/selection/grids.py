@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
-from equimargin.formulations.problem.labels import numbers
+from equimargin.formulations.problem.labels import number_labels, numbers
 from equimargin.selection.along_path import (
     Curve,
     Lines,
@@ -241,7 +241,7 @@ def grid(
 
 def votes_by_folds(
     X: Any,
-    classes: ArrayLike,
+    y: ArrayLike,
     kernel: Kernel,
     folds: Folds = 5,
     **options: Unpack[GridOptions],
@@ -255,8 +255,8 @@ def votes_by_folds(
     ----------
     X : array-like of shape (m, d)
         Points, or the (m, m) Gram matrix for a precomputed kernel.
-    classes : array-like of shape (m,)
-        Classes of the points, 0, ..., k - 1, each of which has a point.
+    y : array-like of shape (m,)
+        Labels of three classes or more, numbers alone or text alone.
     kernel : Kernel
         Kernel.
     folds, options : object
@@ -270,13 +270,23 @@ def votes_by_folds(
     Raises
     ------
     ValueError
-        As in `grid`.
+        If there are fewer than three classes, a fold does not learn from each of them,
+        or as in `grid`.
     """
     check_options("votes_by_folds", options, GridOptions)
-    codes = np.asarray(classes).astype(np.int64)
     X = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    labels, codes = number_labels(y, X.shape[0], "y")
+    k, jobs = len(labels), []
+    if k < 3:
+        raise ValueError(f"votes need three classes or more, and y has {k}; use grid for two")
     parts = make_folds(codes, None, "classification", folds, options.get("random_state", 0))
-    k, jobs = int(codes.max()) + 1, []
+    for number, part in enumerate(parts, start=1):
+        unknown = np.setdiff1d(codes, codes[part.training])
+        if len(unknown):
+            raise ValueError(
+                f"fold {number} learns from no point of class "
+                f"{format_value(labels[unknown[0]])}; choose folds that learn from every class"
+            )
     for pair in combinations(range(k), 2):
         signs, of_pair = np.where(codes == pair[1], 1.0, -1.0), np.isin(codes, pair)
         jobs += [
@@ -512,7 +522,7 @@ def _splitter(
         have, one, more, splitter = len(np.unique(qid)), "query", "queries", GroupKFold
     elif task == "classification":
         have, splitter = int(min(np.unique(y, return_counts=True)[1])), StratifiedKFold
-        one, more = "point of the smaller class", "points of the smaller class"
+        one, more = "point of the smallest class", "points of the smallest class"
     else:
         have, one, more, splitter = len(y), "point", "points", KFold
     if have < folds:

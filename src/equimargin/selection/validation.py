@@ -41,6 +41,8 @@ from equimargin.selection.rank_metrics import (
 )
 from equimargin.solvers.batches.votes import count_votes
 
+NO_POINT = "y is empty: there is no validation point"
+"""Message about no points."""
 KNOT_SPACING = 0.05
 """Largest distance in log lambda between points of an error curve, for drawing."""
 
@@ -151,12 +153,26 @@ class VoteAccuracy:
         Classes of the points, 0, ..., k - 1.
     k : int
         Number of classes, at least 3.
+
+    Raises
+    ------
+    ValueError
+        If there is no point, or a class is another number.
     """
 
     name, larger_is_better = "accuracy", True
 
-    def __init__(self, y: Index, k: int) -> None:
-        self.y, self.k = y, k
+    def __init__(self, y: ArrayLike, k: int) -> None:
+        codes = np.asarray(y)
+        if codes.size == 0:
+            raise ValueError(NO_POINT)
+        invalid = codes[~np.isin(codes, np.arange(k))]
+        if len(invalid):
+            raise ValueError(
+                f"classes must be whole numbers from 0 to {k - 1}, not {format_value(invalid[0])}"
+            )
+        self.y: Index = codes.astype(np.int64)
+        self.k = k
         # Signs of the pairs' values in the sum of each class, (k, pairs).
         pairs = list(combinations(range(k), 2))
         self._signs = np.zeros((k, len(pairs)))
@@ -323,7 +339,7 @@ def find_metric(
         )
     n = np.asarray(y).size
     if n == 0:
-        raise ValueError("y is empty: there is no validation point")
+        raise ValueError(NO_POINT)
     target = (relevances if isinstance(rows, Pairs) and of_ranks is None else numbers)(y, n, "y")
     query = np.zeros(n, dtype=np.int64) if qid is None else queries(qid, n)[1]
     if of_ranks is not None:

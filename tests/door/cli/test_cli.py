@@ -280,6 +280,7 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["xor", "-C", "nan"], ["C must be", "nan"]),
         (["xor", "--lambda", "-1"], ["--lambda must be", "-1"]),
         (["xor", "--lambda", "inf"], ["--lambda must be", "inf"]),
+        (["xor", "--lambda", "1e-320"], ["1/lambda is not finite", "0 is a hard margin"]),
         (["xor", "--lambda", "2", "-C", "0.5"], ["-C and --lambda", "leave out one of the two"]),
         (["xor", "--solver", "FOO"], ["unknown solver 'FOO'", "CLARABEL"]),
         (["xor", "--kernel", "foo"], ["--kernel", "foo"]),

@@ -87,6 +87,7 @@ def test_grid_has_the_scores_of_solutions_by_cvxpy(kernel: str, tmp_path: Path) 
     best = max(found["rows"], key=lambda row: row["score"])
     assert found["best"]["score"] == best["score"]
     assert "<- best" in result.output
+    assert f"best mean_ndcg {best['score']:.6g} on {held_out}: at C = " in result.output
     for row in found["rows"][::13]:
         scores = scores_by_cvxpy(kernel == "rbf", row["kernel"]["gamma"], row["C"])
         assert row["score"] == pytest.approx(mean_ndcg(scores), abs=1e-6)
@@ -108,7 +109,16 @@ def test_grid_by_folds_keeps_queries_whole(tmp_path: Path) -> None:
     train, _ = files(tmp_path)
     result = RUN.invoke(app, ["path", train, "--kernel", "rbf", "--validate", "2", "--grid"])
     assert result.exit_code == 0, result.output
-    assert result.output.count("RBF(") == 66
+    assert result.output.count("RBF(") == 67
+    assert "validated on 2 folds" in result.output
+
+
+def test_grid_that_a_time_limit_ends_has_the_status_of_a_gap(tmp_path: Path) -> None:
+    train, held_out = files(tmp_path)
+    arguments = ["path", train, "--validate", held_out, "--grid", "--time-limit", "1e-9"]
+    result = RUN.invoke(app, arguments)
+    assert result.exit_code == 1, result.output
+    assert "relative gap at most" in result.output
 
 
 @pytest.mark.parametrize(

@@ -524,7 +524,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--validate", "2.5"], ["folds must be a whole number"]),
         (["xor", "--validate", "inf"], ["folds must be a whole number"]),
         (["xor", "--validate", "1"], ["at least 2; put"]),
-        (["xor", "--validate", "9"], ["2 points of the smaller class, too few for 9 folds"]),
+        (["xor", "--validate", "9"], ["2 points of the smallest class, too few for 9 folds"]),
         (["iris", "--validate", "breast_cancer"], ["30 features", "iris 4"]),
         (["iris", "--validate", "nowhere.txt"], ["nowhere.txt"]),
         (["diabetes", "--epsilon", "-1"], ["epsilon"]),

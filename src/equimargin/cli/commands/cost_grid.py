@@ -132,6 +132,33 @@ def score_grid(
     )
 
 
+def print_grid(table: CostGrid, validated_on: str) -> int:
+    """Print the scores, the best cost and kernel and the largest gap; return the exit status.
+
+    Parameters
+    ----------
+    table : CostGrid
+        Scores.
+    validated_on : str
+        Name of the validation rows.
+
+    Returns
+    -------
+    int
+        0, or 1 if a gap is larger than the tolerance, as after a time limit.
+    """
+    from equimargin.selection.costs import GRID_TOL
+
+    best, gap = table.best, max(row.within for row in table.rows)
+    typer.echo(str(table))
+    typer.echo(
+        f"  best {table.metric} {best.score:.6g} on {validated_on}: at C = {best.C:.6g}, "
+        f"{best.kernel!r}"
+    )
+    typer.echo(f"  relative gap at most {gap:.1e} at all costs and kernels")
+    return 0 if gap <= GRID_TOL else 1
+
+
 def _stacked(parts: list[Any]) -> Any:
     """Return the rows of all parts."""
     import numpy as np

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 import typer
 
 from equimargin import __version__
-from equimargin.cli.commands.cost_grid import check_grid, grid_record, score_grid
+from equimargin.cli.commands.cost_grid import check_grid, grid_record, print_grid, score_grid
 from equimargin.cli.group import get_command
 from equimargin.cli.options.posing import (
     ProblemFields,
@@ -173,34 +173,33 @@ def path(  # prose-ok: param-section
         chosen = make_kernel(posing, rows)
         posing.check(rows)
         check_grid(context, grid_of_costs, validate, rows)
-        family = _family(family, posing)
+        family, folds = _family(family, posing), _folds(validate)
+        _check_folds(folds, raw, posing)
+        what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
+        validated_on = validate if folds is None else f"{folds} folds"
         if rows.has_many_classes:
             _refuse_files(plot, save, json, html, certify)
-            limits = (lambda_min, max_events, time_limit)
-            of_classes(raw, rows, chosen, family, posing, reading, validate, metric, seed, limits)
+            _check_for_classes(chosen, validate, folds, metric)
+            held_out = _held_out(validate, folds, raw, reading)
+            of_classes(rows, held_out, folds, chosen, family, posing, seed, limits, validated_on)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             _exit_without_pairs(json, html, save, plot, certify)
-        folds = _folds(validate)
-        _check_folds(folds, raw, posing)
-        if validate == "-" and "-" in (data, reading.preferences):
-            raise ValueError(READ_TWICE)
-        file = None if folds is not None else validate
-        held_out = _validation(file, raw, problem, metric, reading)
+        held_out = _held_out(validate, folds, raw, reading)
+        _check_metric(held_out, raw, problem, metric)
         if grid_of_costs:
             table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit)
-            typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validate}")
-            typer.echo(str(table))
+            typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validated_on}")
             chosen_by = {"validate": validate, "metric": metric, "seed": seed}
             limited = {"scale": reading.scale, "time_limit": time_limit}
-            record = grid_record(data_record(rows, problem), table, chosen_by | limited)
-            _write_and_exit(write, json, record)
+            if json is not None:
+                write(json, grid_record(data_record(rows, problem), table, chosen_by | limited))
+            raise typer.Exit(print_grid(table, f"{validated_on}"))
         from equimargin.selection.along_path import NoBreakpoint, NothingToChoose, score_along
         from equimargin.selection.grids import grid, make_folds
         from equimargin.solvers import regularization_path
         from equimargin.solvers.path.result import OPTIMAL_GAP
 
-        what, limits = cast("Task", rows.task), (lambda_min, max_events, time_limit)
         if folds is not None:
             make_folds(rows.y, rows.qid, what, folds, seed)
         curve: Curve | None = None
@@ -235,7 +234,6 @@ def path(  # prose-ok: param-section
                 no_choice = reason
         title = headline(rows, problem, chosen, posing)
         typer.echo(title)
-        validated_on = validate if folds is None else f"{folds} folds"
         notes = [f"nothing to choose: {no_choice}"] if no_choice is not None else []
         notes += [folded_early] if folded_early else []
         for line in (
@@ -280,42 +278,49 @@ def _refuse_files(*files: Path | None) -> None:
     names = [str(file) for file in files if file is not None]
     if names:
         raise ValueError(
-            f"{names[0]} has one path, and three classes or more have a path for every pair; keep "
-            f"two classes, or leave the file out"
+            f"{names[0]} is a file of one path, and three classes or more have a path for every "
+            f"pair; keep two classes, or leave the file out"
         )
 
 
 def of_classes(
-    raw: Data,
     rows: Data,
+    held_out: Data | None,
+    folds: int | None,
     kernel: Kernel,
     family: str | None,
     posing: ProblemFields,
-    reading: ReadFields,
-    validate: str | None,
-    metric: str,
     seed: int,
     limits: tuple[float, int | None, float | None],
+    validated_on: str | None,
 ) -> NoReturn:
     """Follow the path of every pair of classes, choose one lambda by votes, and exit.
 
     Parameters
     ----------
-    raw, rows : Data
-        Data before and after scaling.
+    rows : Data
+        Training rows.
+    held_out : Data or None
+        Validation rows of a file.
+    folds : int or None
+        Number of folds, without a file.
     kernel : Kernel
         Kernel of all pairs.
     family : str or None
         Family of the task.
-    posing, reading : ProblemFields, ReadFields
-        Options of the command.
-    validate, metric, seed, limits : object
-        Options of the command; limits are lambda_min, max_events and time_limit.
+    posing : ProblemFields
+        Options on the problems.
+    seed : int
+        Seed of the folds.
+    limits : tuple
+        lambda_min, max_events and time_limit.
+    validated_on : str or None
+        Name of the validation rows, for the report.
 
     Raises
     ------
     ValueError
-        If an option is not for several classes.
+        As in `split_by_classes` and `regularization_path`.
     """
     # Imported here: the command line starts without numpy.
     import numpy as np
@@ -324,11 +329,6 @@ def of_classes(
     from equimargin.problems import split_by_classes
     from equimargin.solvers import regularization_path
 
-    folds = _folds(validate)
-    _check_for_classes(raw, kernel, posing, validate, metric)
-    held_out = None if validate is None or folds is not None else _held_out(validate, raw, reading)
-    if held_out is not None and reading.scale:
-        held_out = held_out.scaled(by=raw)
     whole = make_family_problem(
         family,
         "classification",
@@ -345,31 +345,25 @@ def of_classes(
             paths, rows, held_out, folds, family, seed, limits, progress=folded
         )
     typer.echo(f"{headline(rows, whole, kernel, posing)}; a path for every pair of classes")
-    validated_on = validate if folds is None else f"{folds} folds"
     status = _print_paths(paths, chosen, note, f"{validated_on}")
     raise typer.Exit(4 if status == 0 and is_early else status)
 
 
 def _check_for_classes(
-    data: Data, kernel: Kernel, posing: ProblemFields, validate: str | None, metric: str
+    kernel: Kernel, validate: str | None, folds: int | None, metric: str
 ) -> None:
     """Refuse options that three classes or more do not have."""
     from equimargin.formulations.kernels.kernel import Precomputed
 
-    folds = _folds(validate)
     if metric not in ("auto", "accuracy"):
         raise ValueError(
             f"--metric {metric} is not for three classes or more, which are scored by their "
             f"votes; leave it out, or choose accuracy"
         )
-    if validate == "-" and data.name == "standard input":
-        raise ValueError(READ_TWICE)
-    if folds is not None:
-        _check_folds(folds, data, posing)
-    elif validate is not None and isinstance(kernel, Precomputed):
+    if validate is not None and folds is None and isinstance(kernel, Precomputed):
         raise ValueError(
-            f"--validate {validate}: each pair of classes has other points of a precomputed "
-            f"kernel; validate by folds"
+            f"--validate {validate}: a file has kernel values with all training rows, and a pair "
+            f"of classes needs those with its own rows; validate by folds (--validate N)"
         )
 
 
@@ -472,15 +466,6 @@ def _problem(data: Data, kernel: Kernel, family: str | None, posing: ProblemFiel
     return find_related_problem(family, first, data.task, "bias" in variant)
 
 
-def _write_and_exit(
-    write: Callable[[Path, str], object], file: Path | None, record: str
-) -> NoReturn:
-    """Write a record, if a file is named, and exit."""
-    if file is not None:
-        write(file, record)
-    raise typer.Exit
-
-
 def _exit_without_pairs(*files: Path | None) -> NoReturn:
     """Print that there is no path, name the files not written, and exit."""
     names = [str(file) for file in files if file is not None]
@@ -524,19 +509,13 @@ def _check_endings(plot: Path | None, save: Path | None) -> None:
         raise ValueError(f"{save}: the name of a saved path must end in .npz")
 
 
-def _validation(
-    source: str | None, training: Data, problem: Problem, metric: str, reading: ReadFields
-) -> Data | None:
-    """Load the rows of another file with the features and the scaling of the training rows.
-
-    Rows on which the metric is undefined are refused. None without a file.
-    """
-    if source is None:
-        return None
+def _check_metric(data: Data | None, training: Data, problem: Problem, metric: str) -> None:
+    """Refuse validation rows on which the metric is undefined."""
+    if data is None:
+        return
     from equimargin.data import DataError
     from equimargin.selection.validation import find_metric
 
-    data = _held_out(source, training, reading)
     try:
         find_metric(problem, metric, data.y, data.qid)
     except ValueError as reason:
@@ -545,11 +524,19 @@ def _validation(
             raise
         above = f"labels are above {worst:g}, the largest of {training.name}"
         raise DataError(f"{data.name}: {reason}, as {above}; choose another metric") from None
-    return data.scaled(by=training) if reading.scale else data
 
 
-def _held_out(source: str, training: Data, reading: ReadFields) -> Data:
-    """Load the rows of another file with the features of the training rows, unscaled."""
+def _held_out(
+    source: str | None, folds: int | None, training: Data, reading: ReadFields
+) -> Data | None:
+    """Load the rows of another file with the features and the scaling of the training rows.
+
+    None without a file.
+    """
+    if source is None or folds is not None:
+        return None
+    if source == "-" and (training.name == "standard input" or reading.preferences == "-"):
+        raise ValueError(READ_TWICE)
     from scipy.sparse import csr_array
 
     from equimargin.data import load
@@ -558,7 +545,7 @@ def _held_out(source: str, training: Data, reading: ReadFields) -> Data:
     data = load(source, like=training, **reading.how)
     if is_sparse(data.X) != is_sparse(training.X):
         data = replace(data, X=csr_array(data.X) if is_sparse(training.X) else dense(data.X))
-    return data
+    return data.scaled(by=training) if reading.scale else data
 
 
 def _summary(

@@ -219,7 +219,8 @@ class ProblemFields:
         Raises
         ------
         ValueError
-            If both are given, or lambda is below 0 or not finite.
+            If both are given, or lambda is below 0 or not finite, or so small that 1 /
+            lambda is not finite.
         """
         if self.lambda_ is None:
             return 1.0 if self.cost is None else self.cost
@@ -231,7 +232,13 @@ class ProblemFields:
             raise ValueError(
                 f"--lambda must be a finite number, 0 or more, not {self.lambda_:g}; it is 1/C"
             )
-        return 1 / self.lambda_ if self.lambda_ else float("inf")
+        cost = 1 / self.lambda_ if self.lambda_ else float("inf")
+        if self.lambda_ and cost == float("inf"):
+            raise ValueError(
+                f"--lambda {self.lambda_:g} is too small, as C = 1/lambda is not finite; 0 is a "
+                f"hard margin"
+            )
+        return cost
 
     @property
     def losses(self) -> tuple[LossName, ...]:
@@ -484,9 +491,9 @@ def _of_classes(
     Raises
     ------
     ValueError
-        If --family names another family, or --delta is given.
+        If --family names another family, --delta is given, or an option does not apply
+        to `coupling.wlw`.
     """
-    from equimargin.formulations import Problem
     from equimargin.problems import make_coupling_problem, make_problems_from_data
 
     if posing.delta is not None:
@@ -497,18 +504,25 @@ def _of_classes(
         rows, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
     if posing.bias is not None:
+        # crammer_singer has no bias.
         problems = [
             problem
             for problem in problems
-            if isinstance(problem, Problem) and problem.bias == (posing.bias == "free")
+            if getattr(problem, "bias", False) == (posing.bias == "free")
         ]
     left_out = (
         ""
         if problems[-1].family == "crammer_singer"
-        else "; crammer_singer has the hinge, a linear kernel, finite C, no bias and no weights"
+        else "; crammer_singer is left out: it has the hinge, a linear kernel, finite C, no bias "
+        "and no weights"
     )
     # It needs solutions of all pairs, also without held-out rows, before the comparison.
     if COUPLING in {name.lower() for name in posing.family or []}:
+        if posing.loss == "squared_hinge" or posing.bias not in (None, "free"):
+            raise ValueError(
+                f"{COUPLING} couples the probabilities of pairs of classes with hinge loss and a "
+                f"free bias; leave --loss and --bias out"
+            )
         problems.append(make_coupling_problem(rows.X, rows.y, posing.C, kernel, rows.weight))
     return _chosen(problems, rows, kernel, posing, settings, left_out)
 
@@ -532,7 +546,8 @@ def _chosen(
         "pairs_or_rows": m,
         "read_as": read_as,
     }
-    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}{left_out}"
+    title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}"
+    title += "" if posing.family else left_out
     return ComparisonInput(_named(problems, posing, left_out), title, record, settings)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equimargin.data.columns.columns import Columns
 from equimargin.data.columns.encoding import EncodedColumn, encode
 from equimargin.data.table import Request
-from equimargin.data.tasks import EXACT_INTEGERS, exact_labels, may_be_classes
+from equimargin.data.tasks import EXACT_INTEGERS, MAX_LEVELS, exact_labels, may_be_classes
 from equimargin.data.words import DataError, listed, number, pointed, shown, whole_number
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
@@ -94,9 +94,10 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
         if words and (task is not None or may_be_classes(len(levels), len(entries))):
             return np.array(entries)
         if words:
+            named = f"say so ({columns.option('task', 'classification')})"
             remedy = (
-                f"if the {len(levels)} words of {len(entries)} rows are classes, say so "
-                f"({columns.option('task', 'classification')}); else"
+                f"if the {len(levels)} words of {len(entries)} rows are classes, "
+                f"{named if len(levels) <= MAX_LEVELS else f'keep {MAX_LEVELS} of them'}; else"
             )
     y = _floats(
         columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"
