@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from equimargin.formulations import Kernel, linear, polynomial, rbf
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.device.card import OPTIONS, source
+from equimargin.solvers.device.multiplier import OPTIONS_OF_PROOFS, proof_macros
 from equimargin.solvers.device.pairs import THREADS, pair_macros
 from equimargin.solvers.device.products import formula, int32, macros, split_rows
 from equimargin.solvers.dual.smo_problem import SeparablePart
@@ -44,14 +46,18 @@ def nvrtc() -> Any:
     return nvrtc
 
 
-def compiled(text: str, options: tuple[str, ...]) -> bytes:
-    """Return the code of a kernel for an H100; fail with the compiler's message."""
+def compiled(text: str, options: tuple[str, ...], virtual: bool = False) -> bytes:
+    """Return the code of a kernel for an H100, or its PTX; fail with the compiler's message."""
     compiler = nvrtc()
     program = compiler.createProgram(text, "kernel.cu", (), ())
     try:
-        compiler.compileProgram(program, (*OPTIONS, "--gpu-architecture=sm_90", *options))
+        kind = "compute" if virtual else "sm"
+        compiler.compileProgram(program, (*OPTIONS, f"--gpu-architecture={kind}_90", *options))
     except compiler.NVRTCError:
         pytest.fail(compiler.getProgramLog(program))
+    if virtual:
+        text = compiler.getPTX(program)
+        return text if isinstance(text, bytes) else text.encode()
     return bytes(compiler.getCUBIN(program))
 
 
@@ -71,6 +77,19 @@ def test_pair_steps_compile(points: int, precision: Any) -> None:
     threads = THREADS[points]
     text = source("pairs", pair_macros(threads, points // threads, precision))
     assert b"pair_steps" in compiled(text, ())
+
+
+def test_product_of_proofs_has_only_operations_of_ieee_754() -> None:
+    text = source("product", proof_macros(rbf(0.3)))
+    code = compiled(text, OPTIONS_OF_PROOFS, virtual=True).decode()
+    operations = set(re.findall(r"\t([a-z0-9]+(?:\.[a-z0-9]+)*\.f(?:16|32|64))\s", code))
+    rounded = {name for name in operations if name.split(".")[0] in {"add", "sub", "mul", "fma"}}
+    # Without ".rn" an addition may be fused with a product, and its rounding is not known.
+    assert rounded == {"add.rn.f64", "sub.rn.f64", "mul.rn.f64", "fma.rn.f64"}
+    assert not [name for name in operations if "approx" in name or name.endswith(("f16", "f32"))]
+    assert "ex2" not in code
+    assert "wmma" not in code
+    assert "mma.sync" not in code
 
 
 def entries(kernel: Kernel, unit: float) -> Array:
