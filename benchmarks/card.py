@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_classification, make_friedman1
-from table import Benchmark, Line, Table
+from table import LONGEST, Benchmark, Line, Table
 
 from equimargin.formulations.kernels.kernel import RBF, rbf
 from equimargin.formulations.numeric.workspace import Workspace
@@ -148,7 +148,11 @@ def products(card: Card | None, run: Descent, d: int) -> Iterator[Line]:
     """Measure products with half of the columns of K."""
     working, problem = run.working, run.problem.margin
     m, n = problem.m, problem.m // 2
-    rows, v, f = (working.placed(each) for each in (np.arange(n), np.ones(n), np.zeros(m)))
+    rows, v, f = (
+        working.placed(np.arange(n)),
+        working.placed(np.ones(n)),
+        working.placed(np.zeros(m)),
+    )
     sides: dict[str, Callable[[], Any]] = {
         "float32": partial(working.single.add_product, rows, v, f),
         "float64": partial(working.exact.add_product, rows, v, f),
@@ -209,13 +213,13 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
         for name in ("images", "friedman", "cover", "classes"):
             first = next(n for other, n, _, _ in PLAN if other == name)
             for tol in (1e-3, 1e-6):
-                given = problem(data[name, first].result(), name, 1.0, "hinge")
+                given = problem(data[name, first].result(LONGEST), name, 1.0, "hinge")
                 assert solve(given, "smo", tol, time_limit=20.0, device=device).interval
         for name, n, C, loss in PLAN:
             if ended():
                 yield {"data": name, "n": n // shrink, "C": C, "loss": "left out: time is over"}
                 continue
-            given, line = problem(data[name, n].result(), name, C, loss), {}
+            given, line = problem(data[name, n].result(LONGEST), name, C, loss), {}
             for tol in (1e-3, 1e-6):
                 began = time.perf_counter()
                 found = solve(given, "smo", tol, time_limit=LONGEST_SOLVE, device=device)

@@ -362,8 +362,8 @@ class DevicePoints(PointProblem):
             squared = r > 0
             conjugate = 0.5 * r * part * part
             curve = 0.5 * loss * loss / np.where(squared, r, 1.0) + conjugate
-            # Points without a row on this side have no loss.
-            gaps += np.where(c > 0, np.where(squared, curve, c * loss) - part * u, 0.0)
+            # Where a side has no row, c and part are 0.
+            gaps += np.where(squared, curve, c * loss) - part * u
             duals -= part * width + conjugate
         gap, dual = float(np.sum(gaps)), float(np.sum(duals))
         size = relative_size(self.at_0, dual + gap, dual)

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from equimargin.solvers.device.card import source
+from places import HANG
 
 SHIM = Path(__file__).with_name("as_c.h")
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -89,5 +90,5 @@ def _library(text: str, name: str, folder: Path) -> ctypes.CDLL:
     library = file.with_suffix(".so")
     options = ["-O2", "-std=c++17", "-ffp-contract=off", "-march=native", "-shared", "-fPIC", "-w"]
     assert COMPILER is not None
-    subprocess.run([COMPILER, *options, "-o", str(library), str(file)], check=True)
+    subprocess.run([COMPILER, *options, "-o", str(library), str(file)], check=True, timeout=HANG)
     return ctypes.CDLL(str(library))

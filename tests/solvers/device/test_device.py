@@ -42,6 +42,7 @@ from equimargin.solvers.device.card import Card, check_memory
 from equimargin.solvers.device.face import largest_face
 from equimargin.solvers.device.multiplier import CardMultiplier
 from optima import LABELS, SCALED
+from places import HANG
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 6))
@@ -277,7 +278,7 @@ def test_import_does_not_load_cupy() -> None:
         "from equimargin.solvers import *;"
         "sys.exit('cupy' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=HANG).returncode == 0
 
 
 def test_functions_and_methods_exist_in_cupy() -> None:
