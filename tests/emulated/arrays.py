@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from emulated.kernels import EmulatedKernel
 
 FUNCTIONS = {
-    *("argpartition", "clip", "concatenate", "count_nonzero", "flatnonzero"),
+    *("argpartition", "argsort", "clip", "concatenate", "count_nonzero", "flatnonzero"),
     *("ones_like", "sum", "where", "zeros_like"),
 }
 """Functions of numpy on which the method depends; a test finds them in CuPy."""

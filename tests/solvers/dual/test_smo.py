@@ -341,6 +341,36 @@ def test_progress_is_counted_since_the_last_round_that_made_some() -> None:
         assert (max(idle) >= smo.STALLED_ROUNDS) is stalls
 
 
+def test_a_crowd_of_violators_takes_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most points end at the bound; the worst violators lie close together."""
+    monkeypatch.setattr(working_set, "SMALLEST_SET", 100)
+    X, y = clusters(4000, flipped=0.4)
+    problem, rounds = classification(X, y, 1.0, rbf(1 / 6)), list[int]()
+    for crowd in (working_set.CROWD, 10**9):
+        calls, pair_round = list[int](), smo._Descent.pair_round
+
+        def counted(descent: Any, progress: Any, calls: Any = calls, run: Any = pair_round) -> None:
+            calls.append(1)
+            run(descent, progress)
+
+        monkeypatch.setattr(working_set, "CROWD", crowd)
+        with monkeypatch.context() as patched:
+            patched.setattr(smo._Descent, "pair_round", counted)
+            checked(problem, 1e-3)
+        rounds.append(len(calls))
+    assert rounds[0] <= 0.6 * rounds[1]
+
+
+def test_violators_of_a_crowd_have_every_rank_and_the_worst_among_them() -> None:
+    key = np.random.default_rng(0).permutation(1000).astype(float)
+    some = working_set.choose_violators(np.arange(1000), key, 500.0, 10)
+    assert key[some].min() == 0.0
+    assert len(set(some.tolist())) == 10
+    assert np.diff(np.sort(key[some])).min() > 50
+    worst = working_set.choose_violators(np.arange(1000), key, 20.0, 10)
+    assert sorted(key[worst].tolist()) == list(range(10))
+
+
 def test_a_stalled_run_keeps_the_goal_of_its_tolerance() -> None:
     aim = smo.GapTarget(goal=9e-4, eps=1e-3)
     for _ in range(20):
