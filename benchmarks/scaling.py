@@ -63,7 +63,7 @@ SHORT_SECONDS = 1.0
 """CPU seconds below which a run is repeated."""
 LOOSE_GAP = 1e-3
 """Relative gap of the second column of equimargin."""
-LARGE = 10_000
+MANY_POINTS = 10_000
 """Number of points from which the second exponent is fitted."""
 OURS = "equimargin"
 LOOSE = f"{OURS}, {LOOSE_GAP:g}"
@@ -244,6 +244,14 @@ def draw(found: list[Line], file: Path) -> None:
             panel.legend(fontsize=8)
 
 
+def exponents(head: str, sides: Mapping[str, Mapping[int, float]], least: int) -> str:
+    """Return the row of a table that has the exponents of all sides from `least` points on."""
+    fitted = (
+        exponent({n: s for n, s in points.items() if n >= least}) for points in sides.values()
+    )
+    return f"| {head} | {' | '.join('-' if np.isnan(e) else f'{e:.2f}' for e in fitted)} |"
+
+
 def page(found: list[Line], there: list[Package]) -> str:
     """Return the page, with a table for each kind of work."""
     lines = [HEAD.format(limit=LIMIT_SECONDS, loose=LOOSE_GAP), f"*{measured_with(there)}.*", ""]
@@ -263,11 +271,9 @@ def page(found: list[Line], there: list[Package]) -> str:
             f"| {n:,} | {' | '.join(f'{t[n]:.3g} s' if n in t else '-' for t in sides.values())} |"
             for n in sizes
         ]
-        for head, least in (("exponent", 0), (f"exponent from {LARGE:,} on", LARGE)):
-            if least <= 0 or min(sizes) < least < max(sizes):
-                above = ({n: s for n, s in t.items() if n >= least} for t in sides.values())
-                cells = (f"{exponent(t):.2f}" if len(t) > 1 else "-" for t in above)
-                lines.append(f"| {head} | {' | '.join(cells)} |")
+        lines.append(exponents("exponent", sides, 0))
+        if min(sizes) < MANY_POINTS < max(sizes):
+            lines.append(exponents(f"exponent from {MANY_POINTS:,} on", sides, MANY_POINTS))
     return "\n".join(lines) + "\n"
 
 

@@ -366,7 +366,7 @@ def paths(folder: Path) -> Iterator[Line]:
 
 
 def tolerances() -> Iterator[Line]:
-    """Yield row 19: equimargin to a loose gap, beside itself to a tight one.
+    """Yield row 19: equimargin to a loose gap, in turn with itself to a tight one.
 
     A loose gap is worth its name if it takes at most half of the time.
     """

@@ -1483,7 +1483,7 @@ def read_weights(given: Any, family: FamilyProperties, groups: int) -> list[Frac
     array_has_its_length(given, groups)
     weights = [rational_or_infinite(v) for v in given]
     weights_are_not_negative(weights)
-    one_norm_has_no_weights(weights, family)
+    one_norm_weights_are_finite(weights, family)
     return weights
 
 
@@ -1494,12 +1494,12 @@ def weights_are_not_negative(weights: list[Fraction | float]) -> None:
     )
 
 
-def one_norm_has_no_weights(weights: list[Fraction | float], family: FamilyProperties) -> None:
-    """29. A one-norm problem has no weights."""
+def one_norm_weights_are_finite(weights: list[Fraction | float], family: FamilyProperties) -> None:
+    """29. No weight of a one-norm problem is infinite."""
     require(
-        weights == [] or not family.one_norm,
-        "one_norm_has_no_weights",
-        "a one-norm problem has weights",
+        math.inf not in weights or not family.one_norm,
+        "one_norm_weights_are_finite",
+        "a weight of a one-norm problem is infinite",
     )
 
 

@@ -58,6 +58,7 @@ OF_WEIGHTS = (
     "weights.svr_l2_weighted_duality",
     "weights.rank_l1_weighted_duality",
     "weights.rank_l2_weighted_duality",
+    "one_norm.clp_duality",
 )
 """Theorems about rows with separate costs, from 0 to infinite.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,5 @@ def restrict_to_pair(
     if names is not None and whole.kernel.given:
         names = tuple(names[point] for point in points)
     rows = Signed(np.where(positive[points], 1.0, -1.0))
-    # One-norm problems have no weights.
-    weights: Any = {} if whole.weights is None else {"weights": whole.weights[points]}
-    return replace(whole, X=X, rows=rows, feature_names=names, part=part, **weights)
+    weights = None if whole.weights is None else whole.weights[points]
+    return replace(whole, X=X, rows=rows, feature_names=names, part=part, weights=weights)

@@ -282,11 +282,6 @@ def _check_schema(problem: Problem) -> None:
             f"a certificate of format 1 needs the hinge or the squared hinge, not the "
             f"{problem.phi.words}; use `program_certificate` with the program of a formulation"
         )
-    if isinstance(problem, OneNormProblem) and problem.weights is not None:
-        raise ValueError(
-            "a certificate of format 1 has no weights of a one-norm problem; use "
-            "`program_certificate` with the program of a formulation"
-        )
     if isinstance(problem.rows, Levels):
         raise ValueError(
             "certificates of this schema have no levels and thresholds; certify a "

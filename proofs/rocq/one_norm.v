@@ -1,11 +1,11 @@
 (** * One-norm ranking by linear programming: documents T (section 5) and K (2.10)
 
-    [lp_duality]   min 1'be + C 1'xi  s.t.  M be >= 1 - xi, be, xi >= 0   and   max 1'u  s.t.  M'u <= 1, 0 <= u <= C: one optimum,
-                   attained on both sides, and the optimal pairs are those with complementary slackness, for any M and C >= 0
+    [clp_duality]   min 1'be + c'xi  s.t.  M be + s b >= 1 - xi, be, xi >= 0   and   max 1'u  s.t.  M'u <= 1, s'u = 0, 0 <= u <= c: one
+                    optimum, attained on both sides, and the optimal pairs are those with complementary slackness, for any M, s and c >= 0
+    [blp_duality]   [clp_duality] with one cost C for all rows      [lp_duality]   and without b
     [rank_onenorm_duality]   T (94)-(96) with phi_i - phi_j      [rvm_duality]   T (102)-(104) = K (2.10), for kernels that are inner products;
                    for any other matrix use [lp_duality]
     [rank_onenorm_free_below_rvm]   without be >= 0 the optimum can only be smaller
-    [blp_duality]   [lp_duality] with a free variable b of cost 0
     [svm_onenorm_duality], [svm_nobias_onenorm_duality]   the 1-norm SVM for classification of T, section 5.1, with b and without
     [svm_onenorm_free_below_svm_onenorm], [svm_onenorm_free_bound]   without al >= 0 the optimum can only be smaller, and its dual bounds it
     [rank_onenorm_is_svm_nobias_onenorm]   (94)-(96) classifies the differences phi_i - phi_j, all of class +1, without a bias
@@ -16,6 +16,115 @@ From equimargin Require Import inner optimum qp margin representer ranksvm.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
+
+(** Row p has the cost c p; b is a free variable, whose column is s and whose cost is 0. *)
+Section CostsLP.
+Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (s c : P -> R).
+Implicit Types (be : J -> R) (b : R) (xi u : P -> R).
+Let point : Type := ((J -> R) * R * (P -> R))%type.
+
+Definition clp_feas (t : point) := let: (be, b, xi) := t in
+  [/\ forall j, 0 <= be j, forall p, 0 <= xi p & forall p, 1 - xi p <= \sum_j M p j * be j + s p * b].
+Definition clp_obj (t : point) := let: (be, b, xi) := t in \sum_j be j + \sum_p c p * xi p.
+Definition clp_dual_feas u := [/\ forall p, 0 <= u p <= c p, forall j, \sum_p u p * M p j <= 1 & \sum_p u p * s p = 0].
+Definition clp_dual_obj u := \sum_p u p.
+Definition clp_complementary (t : point) u := let: (be, b, xi) := t in [/\ clp_feas (be, b, xi), clp_dual_feas u,
+  forall j, be j * (1 - \sum_p u p * M p j) = 0,
+  forall p, u p * (\sum_j M p j * be j + s p * b - 1 + xi p) = 0 & forall p, (c p - u p) * xi p = 0].
+
+Lemma clp_gap be b xi u : \sum_p u p * s p = 0 -> clp_obj (be, b, xi) - clp_dual_obj u = \sum_j be j * (1 - \sum_p u p * M p j)
+  + \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) + \sum_p (c p - u p) * xi p.
+Proof.
+move=> z; have -> : \sum_j be j * (1 - \sum_p u p * M p j) = \sum_j be j - \sum_p \sum_j u p * M p j * be j.
+  rewrite exchange_big -sumrB /=; apply: eq_bigr => j _.
+  by rewrite mulrBr mulr1 mulr_sumr; congr (_ - _); apply: eq_bigr => p _; ring.
+have -> : \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) =
+   \sum_p \sum_j u p * M p j * be j + (\sum_p u p * s p) * b - \sum_p u p + \sum_p u p * xi p.
+  rewrite mulr_suml -big_split -sumrB -big_split /=; apply: eq_bigr => p _.
+  have -> : \sum_j u p * M p j * be j = u p * (\sum_j M p j * be j).
+    by rewrite mulr_sumr; apply: eq_bigr => j _; rewrite mulrA.
+  by move: (\sum_j _) => m; ring.
+have -> : \sum_p (c p - u p) * xi p = \sum_p c p * xi p - \sum_p u p * xi p.
+  by rewrite -sumrB; apply: eq_bigr => p _; rewrite mulrBl.
+rewrite z mul0r addr0 /clp_obj /clp_dual_obj.
+by move: (\sum_p \sum_j _) (\sum_p u p * xi p) (\sum_p u p) (\sum_p c p * xi p) (\sum_j be j) => s1 s2 s3 s4 s5; ring.
+Qed.
+Lemma clp_pair : dual_pair clp_feas clp_obj clp_dual_feas clp_dual_obj clp_complementary.
+Proof.
+have h1 be b xi u j : clp_feas (be, b, xi) -> clp_dual_feas u -> 0 <= be j * (1 - \sum_p u p * M p j).
+  by case=> f _ _ [_ d _]; rewrite mulr_ge0 // subr_ge0.
+have h2 be b xi u p : clp_feas (be, b, xi) -> clp_dual_feas u -> 0 <= u p * (\sum_j M p j * be j + s p * b - 1 + xi p).
+  case=> _ _ f [/(_ p)/andP[d _] _ _]; rewrite mulr_ge0 //; have := f p.
+  by rewrite -subr_ge0; congr (0 <= _); rewrite opprB addrA addrAC.
+have h3 be b xi u p : clp_feas (be, b, xi) -> clp_dual_feas u -> 0 <= (c p - u p) * xi p.
+  by case=> _ f _ [/(_ p)/andP[_ d] _ _]; rewrite mulr_ge0 // subr_ge0.
+split.
+- move=> [[be b] xi] u F D; have [_ _ z] := D.
+  by rewrite -subr_ge0 clp_gap // !addr_ge0 // sumr_ge0 // => k _; [exact: h1 F D|exact: h2 F D|exact: h3 F D].
+- move=> [[be b] xi] u F D /eqP; have [_ _ z] := D; rewrite -subr_eq0 clp_gap //.
+  have t1 j := h1 _ _ _ _ j F D; have t2 p := h2 _ _ _ _ p F D; have t3 p := h3 _ _ _ _ p F D.
+  rewrite paddr_eq0 ?addr_ge0 ?sumr_ge0 // paddr_eq0 ?sumr_ge0 // !psumr_eq0 // => /andP[/andP[/allP s1 /allP s2] /allP s3].
+  by split=> // k; apply/eqP; [apply: s1|apply: s2|apply: s3]; apply: mem_index_enum.
+- by move=> [[be b] xi] u [].
+- by move=> [[be b] xi] u [F D s1 s2 s3]; have [_ _ z] := D; apply/eqP; rewrite -subr_eq0 clp_gap // !big1 ?addr0.
+Qed.
+
+(** The alternative of [qp] with B = 0, for the dual program in u. *)
+Let U := [lmodType R of {ffun P -> R^o}].
+Fact nil_sym (u v : U) : 0 = 0 :> R. Proof. by []. Qed.
+Fact nil_addl (u v w : U) : 0 = 0 + 0 :> R. Proof. by rewrite addr0. Qed.
+Fact nil_scalel (k : R) (u v : U) : 0 = k * 0 :> R. Proof. by rewrite mulr0. Qed.
+Fact nil_ge0 (u : U) : 0 <= 0 :> R. Proof. exact: lexx. Qed.
+Definition nil_form := @SemiInner R U (fun _ _ => 0) nil_sym nil_addl nil_scalel nil_ge0.
+Let index := ((J + (P + P)) + bool)%type.
+Let A (k : index) (u : U) : R := match k with
+  | inl (inl j) => \sum_p M p j * u p | inl (inr (inl p)) => - u p | inl (inr (inr p)) => u p
+  | inr true => \sum_p s p * u p | inr false => \sum_p - s p * u p end.
+Let cap (k : index) : R := match k with inl (inl _) => 1 | inl (inr (inr p)) => c p | _ => 0 end.
+
+Theorem clp_duality : (forall p, 0 <= c p) -> strong_duality clp_feas clp_obj clp_dual_feas clp_dual_obj clp_complementary.
+Proof.
+move=> c0; apply: (pair_strong_duality clp_pair).
+have FA k : functional (A k).
+  case: k => [[j|[p|p]]|[]] k u v; rewrite /A; try exact: weighted_functional.
+    by rewrite !ffunE opprD mulrN.
+  by rewrite !ffunE.
+have [] := qp_alternative (index_enum_uniq _) nil_form cap (weighted_functional (fun=> 1)) FA.
+- case=> u [lam [F l0 cs st]].
+  have all k : k \in index_enum [finType of index] by exact: mem_index_enum.
+  exists (fun j => lam (inl (inl j)), lam (inr true) - lam (inr false), fun p => lam (inl (inr (inr p)))), u.
+  have E p : 1 = \sum_j M p j * lam (inl (inl j)) - lam (inl (inr (inl p))) + lam (inl (inr (inr p)))
+      + s p * (lam (inr true) - lam (inr false)).
+    have := st (delta R p); rewrite weighted_delta !big_sumType big_bool /= add0r => {1}->; rewrite !weighted_delta.
+    have -> : \sum_j lam (inl (inl j)) * (\sum_q M q j * delta R p q) = \sum_j M p j * lam (inl (inl j)).
+      by apply: eq_bigr => j _; rewrite weighted_delta mulrC.
+    have -> : \sum_q lam (inl (inr (inl q))) * - delta R p q = - lam (inl (inr (inl p))).
+      by rewrite -(weighted_delta (fun q => lam (inl (inr (inl q)))) p) -sumrN; apply: eq_bigr => q _; exact: mulrN.
+    by move: (\sum_j _) => m; move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
+  have box p : 0 <= u p <= c p.
+    by have := F (inl (inr (inl p))) (all _); have := F (inl (inr (inr p))) (all _); rewrite /= oppr_le0 => -> ->.
+  have price j : \sum_p u p * M p j <= 1.
+    by have := F (inl (inl j)) (all _); rewrite /=; congr (_ <= _); apply: eq_bigr => p _; exact: mulrC.
+  have balance : \sum_p u p * s p = 0.
+    have e : \sum_p u p * s p = \sum_p s p * u p by apply: eq_bigr => p _; exact: mulrC.
+    have n : \sum_p - s p * u p = - \sum_p s p * u p by rewrite -sumrN; apply: eq_bigr => p _; exact: mulNr.
+    have := F (inr true) (all _); have := F (inr false) (all _); rewrite /= e n oppr_le0 => h1 h2.
+    by apply/eqP; rewrite eq_le h1 h2.
+  split=> //.
+  + split=> // p; rewrite ler_subl_addr {1}(E p) [X in X <= _]addrAC ler_add2r [X in _ <= X]addrC addrC.
+    by rewrite ler_add2l ler_subl_addr ler_addl.
+  + move=> j; have := cs (inl (inl j)) (all _); rewrite /=; congr (_ * (_ - _) = _); apply: eq_bigr => p _; exact: mulrC.
+  + move=> p; have -> : \sum_j M p j * lam (inl (inl j)) + s p * (lam (inr true) - lam (inr false)) - 1
+        + lam (inl (inr (inr p))) = lam (inl (inr (inl p))).
+      rewrite [X in _ - X + _](E p); move: (\sum_j _) => m.
+      by move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
+    by rewrite mulrC; have := cs (inl (inr (inl p))) (all _); rewrite /= opprK add0r.
+  + by move=> p; have := cs (inl (inr (inr p))) (all _); rewrite /= mulrC.
+- case=> lam [l0 _ neg]; move: neg; rewrite ltNge sumr_ge0 // => -[[j|[p|p]]|[]] _; rewrite mulr_ge0 //; [exact: ler01|exact: c0].
+- case=> d [F _ pos]; move: pos; rewrite ltNge => /negP; case; rewrite -oppr_ge0 -sumrN sumr_ge0 // => p _.
+  by have := F (inl (inr (inr p))) (mem_index_enum _); rewrite /= mul1r oppr_ge0.
+Qed.
+End CostsLP.
 
 Section LP.
 Variables (R : realFieldType) (J P : finType) (M : P -> J -> R) (C : R).
@@ -31,83 +140,21 @@ Definition lp_complementary (s : point) u := let: (be, xi) := s in [/\ lp_feas (
   forall j, be j * (1 - \sum_p u p * M p j) = 0,
   forall p, u p * (\sum_j M p j * be j - 1 + xi p) = 0 & forall p, (C - u p) * xi p = 0].
 
-Theorem lp_gap be xi u : lp_obj (be, xi) - lp_dual_obj u = \sum_j be j * (1 - \sum_p u p * M p j)
-  + \sum_p u p * (\sum_j M p j * be j - 1 + xi p) + \sum_p (C - u p) * xi p.
-Proof.
-have -> : \sum_j be j * (1 - \sum_p u p * M p j) = \sum_j be j - \sum_p \sum_j u p * M p j * be j.
-  rewrite exchange_big -sumrB /=; apply: eq_bigr => j _.
-  by rewrite mulrBr mulr1 mulr_sumr; congr (_ - _); apply: eq_bigr => p _; ring.
-have -> : \sum_p u p * (\sum_j M p j * be j - 1 + xi p) =
-   \sum_p \sum_j u p * M p j * be j - \sum_p u p + \sum_p u p * xi p.
-  rewrite -sumrB -big_split /=; apply: eq_bigr => p _.
-  have -> : \sum_j u p * M p j * be j = u p * (\sum_j M p j * be j).
-    by rewrite mulr_sumr; apply: eq_bigr => j _; rewrite mulrA.
-  by rewrite mulrDr mulrBr mulr1.
-have -> : \sum_p (C - u p) * xi p = C * (\sum_p xi p) - \sum_p u p * xi p.
-  by rewrite mulr_sumr -sumrB; apply: eq_bigr => p _; rewrite mulrBl.
-rewrite /lp_obj /lp_dual_obj; move: (\sum_p \sum_j _) (\sum_p u p * xi p) (\sum_p u p) (\sum_p xi p) (\sum_j be j) => s1 s2 s3 s4 s5.
-by ring.
-Qed.
-Theorem lp_pair : dual_pair lp_feas lp_obj lp_dual_feas lp_dual_obj lp_complementary.
-Proof.
-have h1 be xi u j : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= be j * (1 - \sum_p u p * M p j).
-  by case=> f _ _ [_ d]; rewrite mulr_ge0 // subr_ge0.
-have h2 be xi u p : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= u p * (\sum_j M p j * be j - 1 + xi p).
-  case=> _ _ f [/(_ p)/andP[d _] _]; rewrite mulr_ge0 //; have := f p.
-  by rewrite -subr_ge0; congr (0 <= _); rewrite opprB addrA addrAC.
-have h3 be xi u p : lp_feas (be, xi) -> lp_dual_feas u -> 0 <= (C - u p) * xi p.
-  by case=> _ f _ [/(_ p)/andP[_ d] _]; rewrite mulr_ge0 // subr_ge0.
-split.
-- move=> [be xi] u F D; rewrite -subr_ge0 lp_gap !addr_ge0 // sumr_ge0 // => k _; [exact: h1 F D|exact: h2 F D|exact: h3 F D].
-- move=> [be xi] u F D /eqP; rewrite -subr_eq0 lp_gap.
-  have t1 j := h1 _ _ _ j F D; have t2 p := h2 _ _ _ p F D; have t3 p := h3 _ _ _ p F D.
-  rewrite paddr_eq0 ?addr_ge0 ?sumr_ge0 // paddr_eq0 ?sumr_ge0 // !psumr_eq0 // => /andP[/andP[/allP s1 /allP s2] /allP s3].
-  by split=> // k; apply/eqP; [apply: s1|apply: s2|apply: s3]; apply: mem_index_enum.
-- by move=> [be xi] u [].
-- by move=> [be xi] u [F D s1 s2 s3]; apply/eqP; rewrite -subr_eq0 lp_gap !big1 ?addr0.
-Qed.
-
-(** The alternative of [qp] with B = 0, for the dual program in u. *)
-Let U := [lmodType R of {ffun P -> R^o}].
-Fact nil_sym (u v : U) : 0 = 0 :> R. Proof. by []. Qed.
-Fact nil_addl (u v w : U) : 0 = 0 + 0 :> R. Proof. by rewrite addr0. Qed.
-Fact nil_scalel (k : R) (u v : U) : 0 = k * 0 :> R. Proof. by rewrite mulr0. Qed.
-Fact nil_ge0 (u : U) : 0 <= 0 :> R. Proof. exact: lexx. Qed.
-Definition nil_form := @SemiInner R U (fun _ _ => 0) nil_sym nil_addl nil_scalel nil_ge0.
-Let A (k : J + (P + P)) (u : U) : R := match k with
-  | inl j => \sum_p M p j * u p | inr (inl p) => - u p | inr (inr p) => u p end.
-Let cap (k : J + (P + P)) : R := match k with inl _ => 1 | inr (inl _) => 0 | inr (inr _) => C end.
-
 Theorem lp_duality : 0 <= C -> strong_duality lp_feas lp_obj lp_dual_feas lp_dual_obj lp_complementary.
 Proof.
-move=> C0; apply: (pair_strong_duality lp_pair).
-have FA k : functional (A k).
-  case: k => [j|[p|p]] k u v; rewrite /A; first exact: weighted_functional.
-    by rewrite !ffunE opprD mulrN.
-  by rewrite !ffunE.
-have [] := qp_alternative (index_enum_uniq _) nil_form cap (weighted_functional (fun=> 1)) FA.
-- case=> u [lam [F l0 cs st]].
-  have all k : k \in index_enum [finType of J + (P + P)] by exact: mem_index_enum.
-  exists (fun j => lam (inl j), fun p => lam (inr (inr p))), u.
-  have E p : 1 = \sum_j M p j * lam (inl j) - lam (inr (inl p)) + lam (inr (inr p)).
-    have := st (delta R p); rewrite weighted_delta !big_sumType /= add0r => {1}->; rewrite addrA; congr (_ + _ + _).
-    + by apply: eq_bigr => j _; rewrite weighted_delta mulrC.
-    + rewrite -(weighted_delta (fun q => lam (inr (inl q))) p) -sumrN; apply: eq_bigr => q _; exact: mulrN.
-    + by rewrite weighted_delta.
-  have box p : 0 <= u p <= C.
-    by have := F (inr (inl p)) (all _); have := F (inr (inr p)) (all _); rewrite /= oppr_le0 => -> ->.
-  have price j : \sum_p u p * M p j <= 1.
-    by have := F (inl j) (all _); rewrite /=; congr (_ <= _); apply: eq_bigr => p _; exact: mulrC.
-  split=> //.
-  + by split=> // p; rewrite ler_subl_addr {1}(E p) ler_add2r ler_subl_addr ler_addl.
-  + move=> j; have := cs (inl j) (all _); rewrite /=; congr (_ * (_ - _) = _); apply: eq_bigr => p _; exact: mulrC.
-  + move=> p; have -> : \sum_j M p j * lam (inl j) - 1 + lam (inr (inr p)) = lam (inr (inl p)).
-      by rewrite [X in _ - X](E p); move: (\sum_j _) => s; ring.
-    by rewrite mulrC; have := cs (inr (inl p)) (all _); rewrite /= opprK add0r.
-  + by move=> p; have := cs (inr (inr p)) (all _); rewrite /= mulrC.
-- case=> lam [l0 _ neg]; move: neg; rewrite ltNge sumr_ge0 // => -[j|[p|p]] _; rewrite mulr_ge0 //; exact: ler01.
-- case=> d [F _ pos]; move: pos; rewrite ltNge => /negP; case; rewrite -oppr_ge0 -sumrN sumr_ge0 // => p _.
-  by have := F (inr (inr p)) (mem_index_enum _); rewrite /= mul1r oppr_ge0.
+move=> C0; apply: (strong_duality_transfer (clp_pair M (fun=> 0) (fun=> C)) (f := fun t : point => (t.1, 0, t.2)) (h := id))
+  _ _ _ (clp_duality _ _ (fun=> C0)) => //.
+- by case=> be xi [b0 x0 h]; split=> //= p; rewrite mul0r addr0.
+- by case=> be xi; rewrite /= mulr_sumr.
+- by move=> u [box price]; split=> //; rewrite big1 // => p _; rewrite mulr0.
+- case=> be xi u; split=> [[F D h1 h2 h3]|[F D [_ _ h1 h2 h3]]].
+    have [[b0 x0 h] [box price]] := (F, D); split=> //=; split=> // [||p]; last by rewrite mul0r addr0.
+      by split=> // p; rewrite mul0r addr0.
+    by split=> //; rewrite big1 // => p _; rewrite mulr0.
+  by split=> // p; have := h2 p; rewrite /= mul0r addr0.
+- case=> [[be b] xi] u [[b0 x0 h] [box price _] h1 h2 h3]; exists (be, xi), u; split=> // [|p].
+    by split=> // p; have := h p; rewrite mul0r addr0.
+  by have := h2 p; rewrite mul0r addr0.
 Qed.
 End LP.
 
@@ -166,82 +213,12 @@ Definition blp_complementary (t : point) u := let: (be, b, xi) := t in [/\ blp_f
   forall j, be j * (1 - \sum_p u p * M p j) = 0,
   forall p, u p * (\sum_j M p j * be j + s p * b - 1 + xi p) = 0 & forall p, (C - u p) * xi p = 0].
 
-Lemma blp_gap be b xi u : \sum_p u p * s p = 0 -> blp_obj (be, b, xi) - blp_dual_obj u = \sum_j be j * (1 - \sum_p u p * M p j)
-  + \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) + \sum_p (C - u p) * xi p.
-Proof.
-move=> z; have -> : \sum_p u p * (\sum_j M p j * be j + s p * b - 1 + xi p) = \sum_p u p * (\sum_j M p j * be j - 1 + xi p).
-  transitivity (\sum_p u p * (\sum_j M p j * be j - 1 + xi p) + (\sum_p u p * s p) * b); last by rewrite z mul0r addr0.
-  by rewrite mulr_suml -big_split; apply: eq_bigr => p _ /=; move: (\sum_j _) => m; ring.
-exact: (lp_gap M C be xi u).
-Qed.
-Lemma blp_pair : dual_pair blp_feas blp_obj blp_dual_feas blp_dual_obj blp_complementary.
-Proof.
-have h1 be b xi u j : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= be j * (1 - \sum_p u p * M p j).
-  by case=> f _ _ [_ d _]; rewrite mulr_ge0 // subr_ge0.
-have h2 be b xi u p : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= u p * (\sum_j M p j * be j + s p * b - 1 + xi p).
-  case=> _ _ f [/(_ p)/andP[d _] _ _]; rewrite mulr_ge0 //; have := f p.
-  by rewrite -subr_ge0; congr (0 <= _); rewrite opprB addrA addrAC.
-have h3 be b xi u p : blp_feas (be, b, xi) -> blp_dual_feas u -> 0 <= (C - u p) * xi p.
-  by case=> _ f _ [/(_ p)/andP[_ d] _ _]; rewrite mulr_ge0 // subr_ge0.
-split.
-- move=> [[be b] xi] u F D; have [_ _ z] := D.
-  by rewrite -subr_ge0 blp_gap // !addr_ge0 // sumr_ge0 // => k _; [exact: h1 F D|exact: h2 F D|exact: h3 F D].
-- move=> [[be b] xi] u F D /eqP; have [_ _ z] := D; rewrite -subr_eq0 blp_gap //.
-  have t1 j := h1 _ _ _ _ j F D; have t2 p := h2 _ _ _ _ p F D; have t3 p := h3 _ _ _ _ p F D.
-  rewrite paddr_eq0 ?addr_ge0 ?sumr_ge0 // paddr_eq0 ?sumr_ge0 // !psumr_eq0 // => /andP[/andP[/allP s1 /allP s2] /allP s3].
-  by split=> // k; apply/eqP; [apply: s1|apply: s2|apply: s3]; apply: mem_index_enum.
-- by move=> [[be b] xi] u [].
-- by move=> [[be b] xi] u [F D s1 s2 s3]; have [_ _ z] := D; apply/eqP; rewrite -subr_eq0 blp_gap // !big1 ?addr0.
-Qed.
-
-Let U := [lmodType R of {ffun P -> R^o}].
-Let index := ((J + (P + P)) + bool)%type.
-Let A (k : index) (u : U) : R := match k with
-  | inl (inl j) => \sum_p M p j * u p | inl (inr (inl p)) => - u p | inl (inr (inr p)) => u p
-  | inr true => \sum_p s p * u p | inr false => \sum_p - s p * u p end.
-Let cap (k : index) : R := match k with inl (inl _) => 1 | inl (inr (inr _)) => C | _ => 0 end.
-
 Theorem blp_duality : 0 <= C -> strong_duality blp_feas blp_obj blp_dual_feas blp_dual_obj blp_complementary.
 Proof.
-move=> C0; apply: (pair_strong_duality blp_pair).
-have FA k : functional (A k).
-  case: k => [[j|[p|p]]|[]] k u v; rewrite /A; try exact: weighted_functional.
-    by rewrite !ffunE opprD mulrN.
-  by rewrite !ffunE.
-have [] := qp_alternative (index_enum_uniq _) (nil_form R P) cap (weighted_functional (fun=> 1)) FA.
-- case=> u [lam [F l0 cs st]].
-  have all k : k \in index_enum [finType of index] by exact: mem_index_enum.
-  exists (fun j => lam (inl (inl j)), lam (inr true) - lam (inr false), fun p => lam (inl (inr (inr p)))), u.
-  have E p : 1 = \sum_j M p j * lam (inl (inl j)) - lam (inl (inr (inl p))) + lam (inl (inr (inr p)))
-      + s p * (lam (inr true) - lam (inr false)).
-    have := st (delta R p); rewrite weighted_delta !big_sumType big_bool /= add0r => {1}->; rewrite !weighted_delta.
-    have -> : \sum_j lam (inl (inl j)) * (\sum_q M q j * delta R p q) = \sum_j M p j * lam (inl (inl j)).
-      by apply: eq_bigr => j _; rewrite weighted_delta mulrC.
-    have -> : \sum_q lam (inl (inr (inl q))) * - delta R p q = - lam (inl (inr (inl p))).
-      by rewrite -(weighted_delta (fun q => lam (inl (inr (inl q)))) p) -sumrN; apply: eq_bigr => q _; exact: mulrN.
-    by move: (\sum_j _) => m; move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
-  have box p : 0 <= u p <= C.
-    by have := F (inl (inr (inl p))) (all _); have := F (inl (inr (inr p))) (all _); rewrite /= oppr_le0 => -> ->.
-  have price j : \sum_p u p * M p j <= 1.
-    by have := F (inl (inl j)) (all _); rewrite /=; congr (_ <= _); apply: eq_bigr => p _; exact: mulrC.
-  have balance : \sum_p u p * s p = 0.
-    have e : \sum_p u p * s p = \sum_p s p * u p by apply: eq_bigr => p _; exact: mulrC.
-    have n : \sum_p - s p * u p = - \sum_p s p * u p by rewrite -sumrN; apply: eq_bigr => p _; exact: mulNr.
-    have := F (inr true) (all _); have := F (inr false) (all _); rewrite /= e n oppr_le0 => h1 h2.
-    by apply/eqP; rewrite eq_le h1 h2.
-  split=> //.
-  + split=> // p; rewrite ler_subl_addr {1}(E p) [X in X <= _]addrAC ler_add2r [X in _ <= X]addrC addrC.
-    by rewrite ler_add2l ler_subl_addr ler_addl.
-  + move=> j; have := cs (inl (inl j)) (all _); rewrite /=; congr (_ * (_ - _) = _); apply: eq_bigr => p _; exact: mulrC.
-  + move=> p; have -> : \sum_j M p j * lam (inl (inl j)) + s p * (lam (inr true) - lam (inr false)) - 1
-        + lam (inl (inr (inr p))) = lam (inl (inr (inl p))).
-      rewrite [X in _ - X + _](E p); move: (\sum_j _) => m.
-      by move: (lam (inr true)) (lam (inr false)) (lam (inl (inr (inl p)))) (lam (inl (inr (inr p)))) => n1 n2 n3 n4; ring.
-    by rewrite mulrC; have := cs (inl (inr (inl p))) (all _); rewrite /= opprK add0r.
-  + by move=> p; have := cs (inl (inr (inr p))) (all _); rewrite /= mulrC.
-- case=> lam [l0 _ neg]; move: neg; rewrite ltNge sumr_ge0 // => -[[j|[p|p]]|[]] _; rewrite mulr_ge0 //; exact: ler01.
-- case=> d [F _ pos]; move: pos; rewrite ltNge => /negP; case; rewrite -oppr_ge0 -sumrN sumr_ge0 // => p _.
-  by have := F (inl (inr (inr p))) (mem_index_enum _); rewrite /= mul1r oppr_ge0.
+move=> C0; apply: (strong_duality_transfer (clp_pair M s (fun=> C)) (f := id) (h := id)) _ _ _ (clp_duality _ _ (fun=> C0)) => //.
+- by case=> [[be b] xi]; rewrite /= mulr_sumr.
+- by case=> [[be b] xi] u; split=> [[F D h1 h2 h3]|[F D [_ _ h1 h2 h3]]].
+- by case=> [[be b] xi] u [F D h1 h2 h3]; exists (be, b, xi), u.
 Qed.
 End BiasedLP.
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.exact.program_kinds import DATA, KINDS
+from campaigns.rocq import weighted_one_norm
 from campaigns.runner import At, Campaign, Check, Trial, watched
 from equimargin.data import load
 from equimargin.formulations import (
@@ -207,9 +208,8 @@ def restated(stated: dict[str, Any]) -> Problem:
         epsilon = {"epsilon": stated["epsilon"]} if get_task(family) == "regression" else {}
         queries = {"qid": stated["queries"]} if get_task(family) == "ranking" else {}
         problem = FAMILIES[family](data | {"y": stated["labels"]} | epsilon | queries)
-    weights = None if stated["weights"] is None else np.array([float(w) for w in stated["weights"]])
-    if isinstance(problem, MarginProblem) and weights is not None:
-        problem = replace(problem, weights=weights)
+    if stated["weights"] is not None:
+        problem = replace(problem, weights=np.array([float(w) for w in stated["weights"]]))
     return replace(problem, kernel=Intercept(problem.kernel)) if given["constant"] else problem
 
 
@@ -389,6 +389,14 @@ def checks(examples: int) -> Iterator[Check]:
                 examples,
                 len(HOSTILE),
             )
+    for family, kernel in product(ONE_NORM, (linear(), rbf(0.5))):
+        yield of_document(
+            f"{family}, {kernel.name}, weights",
+            partial(certificate_of_problem, weighted_one_norm(family, kernel)),
+            truth,
+            examples,
+            len(HOSTILE),
+        )
     forms = len(HOSTILE) + len(HOSTILE_PROGRAMS)
     for make, data in product(KINDS, DATA):
         yield of_document(

@@ -32,6 +32,7 @@ import theorems
 from campaigns.faults import read
 from equimargin.formulations import (
     Kernel,
+    OneNormProblem,
     Problem,
     classification,
     declare,
@@ -572,6 +573,8 @@ def certificates() -> dict[str, dict[str, Any]]:
         made[f"{family}.expanded"] = certificate(
             solve(sample_problem(family, polynomial(2, 0.5, 1.0), n=32), tol=1e-9)
         )
+    for family in ONE_NORM:
+        made[f"{family}.weighted"] = certificate(solve(weighted_one_norm(family), tol=1e-9))
     for family in ("svm.soft", "svr.l2", "rvm"):
         made[f"{family}.matrix"] = certificate(
             solve(by_matrix(sample_problem(family, n=8), polynomial(2, 0.5, 1.0)), tol=1e-9)
@@ -626,6 +629,13 @@ def singular() -> dict[str, Any]:
         [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [1, -1, 1], 1.0, precomputed()
     )
     return certificate(solve(replace(problem, shift=0.0), tol=1e-9))
+
+
+def weighted_one_norm(family: str, kernel: Kernel | None = None) -> OneNormProblem:
+    """Return a small linear program whose rows or queries have weights, one of them 0."""
+    problem = sample_problem(family, kernel, n=8)
+    assert isinstance(problem, OneNormProblem)
+    return replace(problem, weights=np.resize([0.5, 0.0, 2.25], problem.rows.groups))
 
 
 def by_matrix(problem: Problem, kernel: Kernel) -> Problem:

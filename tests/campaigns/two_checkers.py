@@ -37,13 +37,16 @@ from campaigns.runner import At, Campaign, Check, Trial, once
 from equimargin.data import load
 from equimargin.formulations import (
     Kernel,
+    Problem,
     classification,
     linear,
     one_norm_classification,
+    one_norm_ranking_from_pairs,
     polynomial,
     precomputed,
     ranking,
     ranking_from_pairs,
+    ranking_vector_machine,
     rbf,
     regression,
 )
@@ -202,7 +205,8 @@ def matrices() -> list[tuple[str, dict[str, Any]]]:
 def weighted() -> list[tuple[str, dict[str, Any]]]:
     """Return certificates of problems with weights, one of which is 0.
 
-    The weights are those of points, of rows, of queries and of pairs.
+    The weights are those of points, of rows, of queries and of pairs. One-norm problems
+    have an RBF kernel, too.
     """
     rng = np.random.default_rng(0)
     X, labels, targets = (
@@ -225,6 +229,22 @@ def weighted() -> list[tuple[str, dict[str, Any]]]:
         made += [
             (f"{problem.family}, weights", certificate(solve(problem, tol=1e-9)))
             for problem in problems
+        ]
+    for kernel in (linear(), rbf(0.5)):
+        one_norm: list[Problem] = [
+            one_norm_classification(X, labels, 2.0, kernel, bias, weights[:10])
+            for bias in (True, False)
+        ]
+        one_norm += [
+            one_norm_ranking_from_pairs(X, pairs, 2.0, kernel, "points", weights[:4]),
+            one_norm_ranking_from_pairs(X, pairs, 2.0, kernel, "pairs", weights[:4]),
+            ranking_vector_machine(
+                X, labels, queries, 2.0, kernel, per_query="mean", query_weight={0: 0.5, 2: 3.0}
+            ),
+        ]
+        made += [
+            (f"{problem.family}, weights, {kernel.name}", certificate(solve(problem, tol=1e-9)))
+            for problem in one_norm
         ]
     exact = exact_optimum(
         classification(X, labels, 1.0, loss="squared_hinge", sample_weight=weights[:10])

@@ -6,12 +6,14 @@ matrices and costs made row by row here.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from campaigns.certificate_mutations import signed
 from equimargin import compare
 from equimargin.data import preferences
 from equimargin.estimators import OneNormRanker
@@ -29,7 +31,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.formulations.problem.construct import make_task_problems
-from equimargin.proofs import certificate
+from equimargin.proofs import certificate, checker
 from equimargin.solvers import exact_optimum, regularization_path, solve
 from equimargin.solvers.exact_limits import rational_kernel
 from narrow import present
@@ -138,6 +140,59 @@ def test_solvers_and_formulations_have_the_printed_optimum(
                     assert problem.primal(x, float(b)) == pytest.approx(value, abs=room)
 
 
+@pytest.mark.parametrize(("make", "kernel", "variant"), CASES)
+def test_certificates_enclose_the_printed_optimum(make: Any, kernel: str, variant: Any) -> None:
+    for seed in SEEDS:
+        problem, value = make(seed, KERNELS[kernel], variant)
+        document = certificate(solve(problem, tol=1e-9))
+        family, lower, upper = checker.check(json.dumps(document).encode())
+        assert (family, document["schema"]) == (problem.family, checker.SCHEMA)
+        assert lower <= value + 1e-6 * max(1.0, value)
+        assert upper >= value - 1e-6 * max(1.0, value)
+        assert upper - lower <= 1e-6 * max(1.0, value)
+        if rational_kernel(problem.kernel):
+            exact = certificate(exact_optimum(problem))
+            assert exact["mode"] == "exact"
+            assert lower <= checker.check(json.dumps(exact).encode())[1] <= upper
+
+
+@pytest.mark.parametrize(("make", "kernel", "variant"), CASES)
+def test_forged_weights_and_values_are_rejected(make: Any, kernel: str, variant: Any) -> None:
+    problem, _ = make(1, KERNELS[kernel], variant)
+    found = solve(problem, tol=1e-9)
+    document, point = certificate(found), problem.own_point(found.point)
+    # The sum of the multipliers of a weight, and the slacks that it multiplies.
+    groups = problem.rows.groups
+    of = problem.rows.spread(np.arange(groups, dtype=float)).astype(int)
+    u = np.bincount(of, np.asarray(point.u), groups)
+    f = problem.gram @ problem.coefficients(point.x)
+    b = problem.bias_at(f) if problem.bias else 0.0
+    margins = problem.rows.dot(f) + b * problem.bias_signs
+    slacks = np.bincount(of, np.maximum(1.0 - margins, 0.0), groups)
+
+    def check_rejection(condition: str, **parts: Any) -> None:
+        with pytest.raises(ValueError, match=f"^{condition} does not hold"):
+            checker.check(json.dumps(signed(document | parts)).encode())
+
+    def weighted(k: int, weight: float | str) -> dict[str, Any]:
+        weights = list(document["problem"]["weights"])
+        weights[k] = weight
+        return {**document["problem"], "weights": weights}
+
+    largest, worst = int(np.argmax(u)), int(np.argmax(slacks))
+    assert u[largest] > 1e-3 < slacks[worst]
+    check_rejection("multipliers_are_within_costs", problem=weighted(largest, 0.0))
+    heavier = problem.weights[worst] + 1.0
+    check_rejection("upper_bound_is_proved", problem=weighted(worst, heavier))
+    check_rejection("weights_are_not_negative", problem=weighted(worst, -1.0))
+    check_rejection("one_norm_weights_are_finite", problem=weighted(worst, "inf"))
+    claim = document["claim"]
+    above = {"lower": claim["upper"] * (1 + 1e-9), "upper": claim["upper"] * (1 + 2e-9)}
+    below = {"lower": claim["lower"] * (1 - 2e-9), "upper": claim["lower"] * (1 - 1e-9)}
+    check_rejection("lower_bound_is_proved", claim=above)
+    check_rejection("upper_bound_is_proved", claim=below)
+
+
 def test_a_weight_of_2_is_a_pair_twice() -> None:
     X, pairs = np.random.default_rng(0).normal(size=(6, 2)), [[0, 1], [2, 1], [3, 4], [5, 0]]
     weighted = one_norm_ranking_from_pairs(X, pairs, 2.0, rbf(1.0), pair_weight=[1, 2, 1, 0])
@@ -206,12 +261,30 @@ def test_hard_rows_are_refused() -> None:
     assert not [family for family in families if "onenorm" in family]
 
 
-def test_the_path_and_certificates_refuse_weights() -> None:
-    problem = one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="one cost for all rows; leave the weights out"):
-        regularization_path(problem)
-    with pytest.raises(ValueError, match="format 1 has no weights of a one-norm problem"):
-        certificate(solve(problem))
+@pytest.mark.parametrize(("make", "kernel", "variant"), CASES)
+def test_paths_have_the_printed_and_the_exact_optimum_at_random_costs(
+    make: Any, kernel: str, variant: Any
+) -> None:
+    for seed in SEEDS:
+        problem, _ = make(seed, KERNELS[kernel], variant)
+        path = regularization_path(problem, 1e-3)
+        assert path.complete, path.stopped
+        assert path.gaps.max() <= 1e-9
+        for C in 10.0 ** np.random.default_rng(seed).uniform(-2, 2.5, 4):
+            found, at_cost = path.at(1 / C), problem.with_cost(float(C))
+            A, K = problem.rows.matrix.toarray(), problem.gram.dense
+            value = printed(
+                A @ K if problem.over == "points" else A @ K @ A.T,
+                C * problem.unit_weights,
+                problem.rows.s if problem.bias else None,
+            )
+            assert found.ok, found.reason
+            assert found.value == pytest.approx(value, rel=1e-7)
+            if rational_kernel(problem.kernel):
+                exact = present(exact_optimum(at_cost).value)
+                assert found.lower <= exact * (1 + 1e-12)
+                assert exact <= found.upper * (1 + 1e-12)
+                assert found.upper - found.lower <= 1e-8 * float(exact)
 
 
 def test_groups_of_rows_with_different_costs() -> None:

@@ -107,10 +107,9 @@ Definition form_in (by_points : bool) (t : task) : option one_norm_form := match
   | Classification y bias => Some (OfClasses y bias)
   | Ranking s => Some (if by_points then OfPairsByPoints s else OfPairs s)
   | Regression _ _ _ => None end.
-Definition has_no_weights (given : json) := if get "weights" given is Some (Null | Array [::]) then true else false.
 Definition read_one_norm_problem (k : kind_of_task) (by_points : bool) (given : json) : option one_norm_problem :=
   P <- read_margin_problem k Hinge given; form <- form_in by_points (task_of P);
-  require (has_no_weights given) (Some (OneNormProblem form (space_of P) (cost_of P))).
+  Some (OneNormProblem form (space_of P) (cost_of P) (weights_of P)).
 Inductive statement := Margin of problem | OneNorm of one_norm_problem | InStandardForm of program.
 Definition read_problem (given : json) : option statement :=
   name <- get "family" given;

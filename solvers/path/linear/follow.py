@@ -1,13 +1,13 @@
 """Path of a one-norm program from its first basis to its end.
 
-The problem is scaled to size 1 and solved in rounds of pivots; the reason for the end
-is recorded.
+The problem is scaled to size 1, without its rows of weight 0, and solved in rounds of
+pivots; the reason for the end is recorded.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.path.budget import Budget, PathStop
-from equimargin.solvers.path.linear.factor import empty
+from equimargin.solvers.path.linear.factor import Index, empty
 from equimargin.solvers.path.linear.near import AffineRows, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.linear.simplex import (
@@ -50,11 +50,6 @@ REQUIREMENTS = Requirements(
     OneNormProblem,
     most_rows=LISTED_PAIRS,
     most_points=STORED_ROWS,
-    also=lambda problem: (
-        None
-        if problem.weights is None or (problem.weights == 1).all()
-        else "the path of a one-norm problem needs one cost for all rows; leave the weights out"
-    ),
 )
 
 
@@ -84,12 +79,12 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
     budget : Budget
         Limits of the path.
     """
-    unit = 2.0 ** np.rint(np.log2(problem.gram.mean_diagonal))
-    budget = replace(budget, lambda_min=budget.lambda_min / unit, unit=unit)
-    of = _columns(problem, unit)
+    units = _Units.of(problem)
+    budget = replace(budget, lambda_min=budget.lambda_min / units.lam, unit=units.lam)
+    of = _columns(problem, units)
     basis = _first(problem, of, budget.lambda_min)
     low, records, pieces = basis.rows.way == 1, list[Record](), 0
-    stopped = None if problem.p else PathStop.NO_ROWS
+    stopped = None if len(units.rows) else PathStop.NO_ROWS
     while stopped is None:
         room = ROUND if budget.most is None else min(ROUND, budget.most - pieces)
         record = _empty(room, problem.m + 2)
@@ -106,7 +101,30 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
             stopped = budget.spent(
                 pieces, float(basis.lam[0]), float(record.gap[: record.tally[0]].max(initial=0.0))
             )
-    return _named(problem, unit, low, records, stopped, budget.seconds)
+    return _named(problem, units, low, records, stopped, budget.seconds)
+
+
+class _Units(NamedTuple):
+    """Units of the scaled program, powers of two, and its rows: those of positive weight."""
+
+    kernel: float
+    weight: float
+    rows: Index
+
+    @classmethod
+    def of(cls, problem: OneNormProblem) -> _Units:
+        """Return the units in which the mean of K_ii and the largest weight have size 1."""
+        weights = problem.unit_weights
+        return cls(
+            2.0 ** np.rint(np.log2(problem.gram.mean_diagonal)),
+            2.0 ** np.rint(np.log2(weights.max(initial=0.0) or 1.0)),
+            np.flatnonzero(weights),
+        )
+
+    @property
+    def lam(self) -> float:
+        """Unit of lambda."""
+        return self.kernel * self.weight
 
 
 def _is_trusted(record: Record, rounding: float) -> bool:
@@ -132,11 +150,11 @@ def _is_trusted(record: Record, rounding: float) -> bool:
     )
 
 
-def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
-    """Return the program with K / unit."""
-    m, rows = problem.m, problem.rows
+def _columns(problem: OneNormProblem, units: _Units) -> LinearPathProgram:
+    """Return the program in its units."""
+    m, rows, used = problem.m, problem.rows, units.rows
     K = np.zeros((m + 1, m + 1))
-    K[:m, :m] = problem.gram.dense / unit
+    K[:m, :m] = problem.gram.dense / units.kernel
     if isinstance(rows, Pairs):
         i, j, sign = (
             rows.preferred.astype(np.int64),
@@ -149,19 +167,20 @@ def _columns(problem: OneNormProblem, unit: float) -> LinearPathProgram:
     ci, cj, csign = of_rows if problem.over == "rows" else (np.arange(m), np.full(m, m), np.ones(m))
     return LinearPathProgram(
         K,
-        AffineRows(i, j, sign, problem.bias_signs.copy()),
+        AffineRows(i[used], j[used], sign[used], problem.bias_signs[used]),
         AffineRows(ci, cj, csign, np.ones(len(ci))),
+        problem.unit_weights[used] / units.weight,
     )
 
 
 def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) -> PathBasis:
     """Return the basis that is optimal for large lambda: x = 0, and every row has slack.
 
-    lambda is twice that of the first jump. With a bias, as many rows of the larger
-    class have slack as the other class has rows, but not all, and the next row of the
-    larger class is on the margin.
+    lambda is twice that of the first jump. With a bias, rows of the larger class have
+    slack up to the total weight of the other class, but not all of them, and the next
+    row of the larger class is on the margin.
     """
-    p, n, m, capacity = problem.p, len(of.columns.i), problem.m, problem.m + 2
+    p, n, m, capacity = len(of.w), len(of.columns.i), problem.m, problem.m + 2
     rhs, s = 1.0 + PERTURBATION * np.random.default_rng(0).random(p), of.rows.s
     basis = PathBasis(
         J=np.zeros(capacity, dtype=np.int64),
@@ -169,8 +188,8 @@ def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) ->
         M=empty(capacity),
         rows=unlisted(of.rows, rhs, np.ones(p), m, LEAST_REACH),
         columns=unlisted(of.columns, np.zeros(n), np.ones(n), m, 0.0),
-        many=np.zeros(1),
-        weights=np.zeros(m + 2),
+        total=np.zeros(1),
+        pull=np.zeros(m + 2),
         sums=np.zeros(m + 2),
         rests=np.zeros(m + 2),
         lam=np.zeros(2),
@@ -178,32 +197,44 @@ def _first(problem: OneNormProblem, of: LinearPathProgram, lambda_min: float) ->
         next_to_0=0.0,
     )
     way = basis.rows.way
-    if problem.bias:
-        larger = np.flatnonzero(s == (1.0 if s.sum() >= 0 else -1.0))
+    if problem.bias and p:
+        larger = s == (1.0 if s @ of.w >= 0 else -1.0)
+        rest, larger = float(of.w[~larger].sum()), np.flatnonzero(larger)
         larger = larger[np.argsort(-rhs[larger])]
-        others = min(p - len(larger), len(larger) - 1)
+        filled = np.cumsum(of.w[larger])
+        others = min(int(np.searchsorted(filled, rest, side="right")), len(larger) - 1)
         way[larger[others:]] = -1.0
         basis.E[0], basis.J[0], basis.M.size[:] = larger[others], n, 1
         way[larger[others]] = 0.0
-    low = way == 1
-    u = low.astype(np.float64)
-    basis.many[0], basis.weights[:m], basis.weights[-1] = u.sum(), problem.rows.rdot(u), s @ u
-    add_products(of, basis)
-    u[way == 0] = abs(basis.weights[-1])
-    prices, terms = _prices(problem, of, problem.rows.rdot(u))
+    u = np.where(way == 1, of.w, 0.0)
+    pull = _pull(of.rows, u, m)
+    basis.total[0], basis.pull[:] = u.sum(), pull.astype(np.float64)
+    add_products(of, basis, basis.pull)
+    add_products(of, basis, (pull - basis.pull).astype(np.float64))
+    u[way == 0] = abs(basis.pull[-1])
+    prices, terms = _prices(of, _pull(of.rows, u, m)[:-1].astype(np.float64))
     next_to_0 = NEXT_TO_0 * terms
     largest = float(prices.max(initial=0.0))
     basis.lam[0] = 2.0 * max(largest if largest > next_to_0 else 0.0, lambda_min) or 1.0
     return basis._replace(next_to_0=next_to_0)
 
 
-def _prices(problem: OneNormProblem, of: LinearPathProgram, weights: Array) -> tuple[Array, float]:
-    """Return B'u for weights A'u, and the largest sum of absolute terms of an entry.
+def _pull(rows: AffineRows, u: Array, m: int) -> Any:
+    """Return A'u and last s'u, shape (m + 2,), with 11 bits more than a double if possible."""
+    pull = np.zeros(m + 2, dtype=np.longdouble)
+    np.add.at(pull, rows.i, rows.sign * u)
+    np.subtract.at(pull, rows.j, rows.sign * u)
+    pull[m:] = 0.0, (rows.s.astype(np.longdouble) * u).sum()
+    return pull
+
+
+def _prices(of: LinearPathProgram, pull: Array) -> tuple[Array, float]:
+    """Return B'u for a pull A'u, and the largest sum of absolute terms of an entry.
 
     The rounding error of B'u is a fraction of that sum.
     """
-    K, columns = of.K[:-1, :-1], of.columns
-    g, sizes = (np.append(M @ w, 0.0) for M, w in ((K, weights), (np.abs(K), np.abs(weights))))
+    K, columns = of.K, of.columns
+    g, sizes = K @ pull, np.abs(K) @ np.abs(pull)
     return columns.sign * (g[columns.i] - g[columns.j]), float(
         (sizes[columns.i] + sizes[columns.j]).max(initial=0.0)
     )
@@ -228,7 +259,7 @@ def _empty(rounds: int, capacity: int) -> Record:
 
 def _named(
     problem: OneNormProblem,
-    unit: float,
+    units: _Units,
     low: Any,
     records: list[Record],
     stopped: PathStop,
@@ -260,18 +291,20 @@ def _named(
         record.at[:end] + start
         for record, end, start in zip(records, flips, before[:-1].tolist(), strict=True)
     ]
+    has_slack = np.zeros(problem.p, dtype=bool)
+    has_slack[units.rows] = low
     return OneNormPath(
         problem,
-        lambdas=joined("lam", counts) * unit,
+        lambdas=joined("lam", counts) * units.lam,
         starts=np.concatenate(
             [[0], np.cumsum(np.concatenate([np.zeros(0, whole), *sizes]))]
         ).astype(whole),
         columns=columns,
-        values=np.where(columns < problem.size, values / unit, values),
-        rows=joined("E", entries, whole),
-        lower=joined("lower", entries),
-        low=low,
-        flips=joined("flips", flips, whole),
+        values=np.where(columns < problem.size, values / units.kernel, values),
+        rows=units.rows[joined("E", entries, whole)],
+        lower=joined("lower", entries) * units.weight,
+        low=has_slack,
+        flips=units.rows[joined("flips", flips, whole)],
         flipped_at=np.concatenate([np.zeros(0, whole), *at]),
         gaps=joined("gap", counts),
         stopped=stopped.value,

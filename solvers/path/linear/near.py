@@ -248,7 +248,7 @@ def least(of: RowsNearEnds, h: Array) -> float:
 
 
 @fast
-def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> float:
+def _misplaced_listed(of: AffineRows, way: Array, w: Array, listed: Index, h: Array) -> float:
     """Return the result of `misplaced` for the listed rows."""
     i, j, sign, s, last, total = (
         of.i.view(np.uint64),
@@ -261,20 +261,22 @@ def _misplaced_listed(of: AffineRows, way: Array, listed: Index, h: Array) -> fl
     for number in range(len(listed)):
         r = np.uint64(listed[number])
         lack = 1.0 - (sign[r] * (h[i[r]] - h[j[r]]) + s[r] * last)
-        total += larger(-lack if way[r] > 0.0 else lack, 0.0)
+        total += w[r] * larger(-lack if way[r] > 0.0 else lack, 0.0)
     return total
 
 
 @part
-def misplaced(of: RowsNearEnds, h: Array) -> float:
-    """Return the total violation of the rows that are misplaced with respect to margin 1.
+def misplaced(of: RowsNearEnds, w: Array, h: Array) -> float:
+    """Return the weighted violation of rows that are misplaced with respect to margin 1.
 
     A row of way 1 must have a margin of at most 1, any other row one of at least 1.
 
     Parameters
     ----------
-    of, h : RowsNearEnds, ndarray of shape (m + 2,)
-        Rows, and a function.
+    of, w : RowsNearEnds, ndarray of shape (p,)
+        Rows, and their weights.
+    h : ndarray of shape (m + 2,)
+        Function.
     """
     count = _look(of, h)
-    return _misplaced_listed(of.lines, of.way, of.listed[:count], h)
+    return _misplaced_listed(of.lines, of.way, w, of.listed[:count], h)

@@ -56,9 +56,9 @@ class OneNormPath:
     rows, lower
         Rows on the margin, and their u at the lower end of the piece.
     low : NDArray[np.bool_] of shape (rows of the problem,)
-        True for rows with u = 1 before the first flip.
+        True for rows of which u is the weight before the first flip.
     flipped_at, flips : Index
-        Pieces before which a u changes between 0 and 1, and the rows of these u.
+        Pieces before which a u changes between 0 and the weight, and the rows of these u.
     gaps : ndarray of shape (T,)
         Larger relative gap of the two ends of a piece, in float64; of its upper end
         alone where the lower one is 0. Rounding errors, about 1e-15 lambdas[0] /
@@ -324,8 +324,7 @@ class OneNormPath:
     def _at_the_end(self, t: int) -> Array:
         """Return u at the lower end of a piece, shape (p,)."""
         part, flips = slice(self.starts[t], self.starts[t + 1]), self.flips[self.flipped_at <= t]
-        u: Array = (self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)).astype(
-            np.float64
-        )
+        has_slack = self.low ^ (np.bincount(flips, minlength=self.problem.p) % 2 == 1)
+        u: Array = np.where(has_slack, self.problem.unit_weights, 0.0)
         u[self.rows[part]] = self.lower[part]
         return u

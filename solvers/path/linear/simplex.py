@@ -1,31 +1,32 @@
 """Parametric simplex method along the path of a one-norm program.
 
-    min  lambda c'x + 1'xi    s.t.  B x + xi >= 1,  x, xi >= 0
-    max  1'u                  s.t.  B'u <= lambda c,  0 <= u <= 1
+    min  lambda c'x + w'xi    s.t.  B x + xi >= 1,  x, xi >= 0
+    max  1'u                  s.t.  B'u <= lambda c,  0 <= u <= w
 
-c = 1; a free bias is one more column of B, s, of cost 0. A basis has columns J and as
-many rows E, whose margins are 1: with M = B[E, J]
+c = 1; a free bias is one more column of B, s, of cost 0. The weights w of the rows are
+positive. A basis has columns J and as many rows E, whose margins are 1: with
+M = B[E, J]
 
-    x_J = M^-1 1,     u = 1 on the rows L with slack,  0 on the rows beyond the margin,
-    u_E = M^-T (lambda c - B[L]'1)_J,     reduced costs  d = lambda c - B'u,
+    x_J = M^-1 1,     u = w on the rows L with slack,  0 on the rows beyond the margin,
+    u_E = M^-T (lambda c - B[L]'w_L)_J,   reduced costs  d = lambda c - B'u,
     and with  p = M^-T c_J,  s = c - B[E]'p     u_E - t p  and  d - t s  at lambda - t.
 
 As lambda decreases the basis stays optimal until a reduced cost becomes negative, so
-that its column enters, or an entry of u_E leaves [0, 1], so that its row leaves E. x
+that its column enters, or an entry of u_E leaves [0, w], so that its row leaves E. x
 then jumps along an edge, until an x_j is 0 or another row meets its margin; x is
 constant in between. M is stored as its QR factors, which lose and gain a row and a
 column with a pivot (`factor.py`). B is never formed: a product with it is one with K
-and one with A. The rounding error of (B[L]'1)_J is stored with it, because an error e
+and one with A. The rounding error of (B[L]'w_L)_J is stored with it, because an error e
 makes the reduced cost of a column j wrong by up to |M^-1 B[E, j]| e, which is thousands
 of times e. The rounding error of lambda is stored, too: where two events nearly
-coincide, u_E goes from 0 to 1 within a billionth of lambda.
+coincide, u_E goes from 0 to w within a billionth of lambda.
 
 Several rows or columns may be due at once. The right-hand side 1 is perturbed by random
 numbers of size PERTURBATION for the choice of the leaving variable; every pivot then
-lowers the sum of slacks, and no basis occurs twice. The recorded x is computed with 1
+lowers the weighted sum of slacks, and no basis occurs twice. The recorded x is computed with 1
 itself. If a nearly singular M magnifies the perturbation its basis may be far from
 optimal for 1, and the perturbed x is recorded if it costs less: the perturbation
-changes the optimum by at most p times PERTURBATION.
+changes the optimum by at most the sum of w times PERTURBATION.
 
 Source: T. Gass, T. Saaty, The computational algorithm for the parametric objective
 function (1955); S. Rosset, J. Zhu, Piecewise linear regularized solution paths (2007),
@@ -99,11 +100,14 @@ class LinearPathProgram(NamedTuple):
         Row r of B x is sign_r (f(x_i) - f(x_j)) + s_r b.
     columns : AffineRows
         f of column k is sign_k (k(x_i, .) - k(x_j, .)).
+    w : ndarray of shape (p,)
+        Weights of the rows, positive.
     """
 
     K: Array
     rows: AffineRows
     columns: AffineRows
+    w: Array
 
 
 class PathBasis(NamedTuple):
@@ -121,12 +125,12 @@ class PathBasis(NamedTuple):
     columns : RowsNearEnds
         Reduced costs, and the way of the columns other than the bias: 0 in J, 1
         elsewhere.
-    many : ndarray of shape (1,)
-        Number of rows in L.
-    weights : ndarray of shape (m + 2,)
-        A'1_L, and last the sum of s over L; whole numbers.
+    total : ndarray of shape (1,)
+        Sum of w over L.
+    pull : ndarray of shape (m + 2,)
+        A'w_L, and last the sum of w s over L.
     sums, rests : ndarray of shape (m + 2,)
-        K A'1_L, and last the sum of s over L; and their rounding errors.
+        K A'w_L, and last the sum of w s over L; and their rounding errors.
     lam : ndarray of shape (2,)
         lambda, and its rounding error.
     bound : ndarray of shape (1,)
@@ -140,8 +144,8 @@ class PathBasis(NamedTuple):
     M: Factors
     rows: RowsNearEnds
     columns: RowsNearEnds
-    many: Array
-    weights: Array
+    total: Array
+    pull: Array
     sums: Array
     rests: Array
     lam: Array
@@ -198,35 +202,49 @@ def _reduced(g: Array, sums: Array, rests: Array, lam: float) -> Array:
 
 
 @jit
-def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
-    """Add a signed power of 2 times a row of K to sums, and the rounding to `rests`."""
-    for i in range(K.shape[1]):
-        new = factor * K[row, i]
-        # TwoSum: total plus the term added to `rests` is sums[i] + new exactly.
-        total = sums[i] + new
-        part = total - sums[i]
-        rests[i] += (sums[i] - (total - part)) + (new - part)
-        sums[i] = total
+def _halves(a: float) -> tuple[float, float]:
+    """Return two numbers of at most 26 bits with the sum a, by Veltkamp's splitting."""
+    far = 134217729.0 * a
+    high = far - (far - a)
+    return high, a - high
 
 
 @jit
-def add_products(of: LinearPathProgram, basis: PathBasis) -> None:
-    """Add K times the weights to the sums, with the rounding errors in `rests`.
+def _add_term(sums: Array, rests: Array, i: int, new: float, rest: float) -> None:
+    """Add `new` + `rest` to sums[i], and the rounding to rests[i]."""
+    # TwoSum: total plus the rounding is sums[i] + new exactly.
+    total = sums[i] + new
+    part = total - sums[i]
+    rests[i] += (sums[i] - (total - part)) + (new - part) + rest
+    sums[i] = total
 
-    Weights are whole numbers, and so sums of powers of 2, whose products are exact.
+
+@jit
+def _add(sums: Array, rests: Array, factor: float, K: Array, row: int) -> None:
+    """Add a factor times a row of K to sums, and the rounding to `rests`."""
+    a, b = _halves(factor)
+    for i in range(K.shape[1]):
+        new = factor * K[row, i]
+        # TwoProduct: new plus the last argument is the exact product.
+        c, d = _halves(K[row, i])
+        _add_term(sums, rests, i, new, b * d - (((new - a * c) - b * c) - a * d))
+
+
+@jit
+def add_products(of: LinearPathProgram, basis: PathBasis, pull: Array) -> None:
+    """Add K times a pull, and last its sum, to the sums, with the rounding in `rests`.
 
     Parameters
     ----------
     of, basis : LinearPathProgram, PathBasis
         Program and basis; the basis changes in place.
+    pull : ndarray of shape (m + 2,)
+        Sum over rows, as in the basis.
     """
     for i in range(len(of.K) - 1):
-        left, power = int(abs(basis.weights[i])), np.sign(basis.weights[i])
-        while left > 0:
-            if left % 2 == 1:
-                _add(basis.sums, basis.rests, power, of.K, i)
-            left, power = left // 2, 2.0 * power
-    basis.sums[-1] = basis.weights[-1]
+        if pull[i] != 0.0:
+            _add(basis.sums, basis.rests, pull[i], of.K, i)
+    _add_term(basis.sums, basis.rests, len(pull) - 1, pull[-1], 0.0)
 
 
 @jit
@@ -239,14 +257,16 @@ def _toggle(of: LinearPathProgram, basis: PathBasis, r: int) -> None:
         of.rows.sign[r],
     )
     basis.rows.way[r] = way
-    basis.many[0] += way
-    basis.weights[i] += way * sign
-    basis.weights[j] -= way * sign
-    basis.weights[-1] += way * of.rows.s[r]
-    _add(basis.sums, basis.rests, way * sign, of.K, i)
+    change = way * of.w[r]
+    factor, bias = change * sign, change * of.rows.s[r]
+    basis.total[0] += change
+    basis.pull[i] += factor
+    basis.pull[j] -= factor
+    basis.pull[-1] += bias
+    _add(basis.sums, basis.rests, factor, of.K, i)
     if j < len(of.K) - 1:
-        _add(basis.sums, basis.rests, -way * sign, of.K, j)
-    basis.sums[-1] = basis.weights[-1]
+        _add(basis.sums, basis.rests, -factor, of.K, j)
+    _add_term(basis.sums, basis.rests, len(basis.sums) - 1, bias, 0.0)
 
 
 @jit
@@ -345,7 +365,7 @@ def _entries(of: Array, numbers: Index, size: int) -> Array:
 def _right(
     columns: AffineRows, J: Index, sums: Array, rests: Array, lam: Array, k: int
 ) -> tuple[Array, Array, Array]:
-    """Return (lambda c - B[L]'1)_J, as in the module, its error, and c_J."""
+    """Return (lambda c - B[L]'w_L)_J, as in the module, its error, and c_J."""
     costs, right, rest = np.empty(k), np.empty(k), np.empty(k)
     for a in range(k):
         costs[a] = 1.0 if J[a] < len(columns.i) else 0.0
@@ -394,7 +414,7 @@ class Record(NamedTuple):
     starts : Index of shape (rounds + 1,)
         Start of the entries below.
     J, E, x, lower : array of shape (entries,)
-        The basis, its x_J, and u_E at the lower end, in [0, 1].
+        The basis, its x_J, and u_E at the lower end, in [0, w].
     flips, at : Index of shape (2 rounds,)
         Rows that entered or left L, and the interval before which they did.
     tally : Index of shape (2,)
@@ -414,28 +434,30 @@ class Record(NamedTuple):
 
 
 @jit
-def _row_due(u: Array, p: Array, limit: float) -> tuple[float, int]:
-    """Return the decrease of lambda at which a u_E leaves [0, 1], and its number.
+def _row_due(u: Array, p: Array, w: Array, limit: float) -> tuple[float, int]:
+    """Return the decrease of lambda at which a u_E leaves [0, w], and its number.
 
     If none does before the limit, return the limit and -1.
     """
     step, row = limit, -1
     for e in range(len(p)):
-        room = max(u[e] if p[e] > 0.0 else 1.0 - u[e], 0.0)
+        room = max(u[e] if p[e] > 0.0 else w[e] - u[e], 0.0)
         if abs(p[e]) > NEGLIGIBLE and room < step * abs(p[e]):
             step, row = room / abs(p[e]), e
     return step, row
 
 
 @part
-def _due(of: LinearPathProgram, basis: PathBasis, u: Array, p: Array) -> tuple[float, int, int]:
+def _due(
+    of: LinearPathProgram, basis: PathBasis, u: Array, p: Array, w: Array
+) -> tuple[float, int, int]:
     """Return the decrease of lambda at which a column or row is due, and both numbers.
 
     The number of a row is its place in E. Only one of both is due; the other number is
     -1.
     """
     lam = basis.lam[0]
-    limit, row = _row_due(u, p, lam)
+    limit, row = _row_due(u, p, w, lam)
     slowest = NEGLIGIBLE + ROUNDING_OF_SLOPES * np.abs(p).sum()
     at, to = (
         _reduced(_combined(of.K, of.rows, basis.E, u), basis.sums, basis.rests, lam),
@@ -456,7 +478,7 @@ def _bound(low: float, u: Array, least_cost: float, lam: float) -> float:
     Parameters
     ----------
     low : float
-        Number of rows in L.
+        Sum of w over L.
     u : ndarray of shape (k,)
         Multipliers of the rows E.
     """
@@ -484,13 +506,13 @@ def _vertex(
 ) -> tuple[Array, float]:
     """Return x_J >= 0 for a right-hand side of the rows E, and the larger relative gap.
 
-    The gaps are those at two lambdas with these bounds. The sum of slacks is the sum of
-    1 less the margin over L, plus the violations that `misplaced` returns.
+    The gaps are those at two lambdas with these bounds. The weighted sum of slacks is
+    that of 1 less the margin over L, plus the violations that `misplaced` returns.
     """
     x, gap = _solution(basis.M, right), 0.0
     cost = _cleared(basis.J, x, len(of.columns.i))
     f = _decision(of, basis.J, x)
-    slack = basis.many[0] - dot(basis.weights, f) + misplaced(basis.rows, f)
+    slack = basis.total[0] - dot(basis.pull, f) + misplaced(basis.rows, of.w, f)
     for end in range(2):
         primal = lams[end] * cost + slack
         gap = max(gap, (primal - bounds[end]) / primal if primal > 0.0 else 0.0)
@@ -506,7 +528,7 @@ def _written(
     Parameters
     ----------
     lower : ndarray of shape (k,)
-        u_E at `to`, in [0, 1]. At lambda u is that of the previous lower end, which is
+        u_E at `to`, in [0, w]. At lambda u is that of the previous lower end, which is
         feasible there as well.
     """
     lam, t = basis.lam[0], record.tally[0]
@@ -514,7 +536,7 @@ def _written(
         return True
     start, prices = record.starts[t], _combined(of.K, of.rows, basis.E, lower)
     least_cost = least(basis.columns, _reduced(prices, basis.sums, basis.rests, to))
-    lams, bounds = (lam, to), (basis.bound[0], _bound(basis.many[0], lower, least_cost, to))
+    lams, bounds = (lam, to), (basis.bound[0], _bound(basis.total[0], lower, least_cost, to))
     x, gap = _vertex(of, basis, np.ones(len(lower)), lams, bounds)
     if gap > PERTURBATION:
         other, less = _vertex(of, basis, _entries(basis.rows.base, basis.E, len(x)), lams, bounds)
@@ -614,7 +636,8 @@ def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min:
         u, p = _multipliers(of, basis)
         if not (np.isfinite(u).all() and np.isfinite(p).all()):
             return SINGULAR
-        step, column, row = _due(of, basis, u, p)
+        w = _entries(of.w, basis.E, len(u))
+        step, column, row = _due(of, basis, u, p, w)
         # lambda - step as the sum of two floats, `due` and `rest`.
         rounded = basis.lam[0] - step
         rest = ((basis.lam[0] - rounded) - step) + basis.lam[1]
@@ -622,7 +645,7 @@ def advance(of: LinearPathProgram, basis: PathBasis, record: Record, lambda_min:
         rest -= due - rounded
         if due <= max(lambda_min, basis.next_to_0):
             step, due, rest = basis.lam[0] - lambda_min, lambda_min, 0.0
-        if not _written(of, basis, record, np.minimum(np.maximum(u - step * p, 0.0), 1.0), due):
+        if not _written(of, basis, record, np.minimum(np.maximum(u - step * p, 0.0), w), due):
             return SINGULAR
         basis.lam[0], basis.lam[1] = due, rest
         if due <= lambda_min:

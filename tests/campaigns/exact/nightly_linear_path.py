@@ -5,7 +5,8 @@
 Where HiGHS disagrees, exact rational arithmetic decides. The problems are rankings with
 variables of points or of pairs, and classifications with and without a bias; they have
 points on integer grids, equal points, ties, contradictions, several queries, three
-kernels, and scales from 1e-4 to 1e4. Every second path goes to lambda = 0. At both ends
+kernels, and scales from 1e-4 to 1e4. Half of them have weights, of which some are 0, or
+which are from 1e-2 to 1e2. Every second path goes to lambda = 0. At both ends
 and in the middle of every piece the primal value of x and the dual value of u must be
 within a relative 1e-9 of the optimum, or within 4e-15 times the first lambda over this
 lambda if that is more. The program is made from its definition, without code of the
@@ -24,7 +25,7 @@ be optimal, without exception. Exit status 1 if any other path is wrong, or if m
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -45,6 +46,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import OneNormPath, Solution, exact_optimum, regularization_path
 from equimargin.solvers.exact import given_gram
 from equimargin.solvers.path.result import OPTIMAL_GAP, SMALLEST_LAMBDA
@@ -91,6 +93,20 @@ IMPRECISE = f"not within {WITHIN:g}"
 def drawn(family: str, seed: int, number: int) -> OneNormProblem:
     """Draw an instance, with the seed and the number as seeds."""
     rng = np.random.default_rng([list(LARGEST).index(family), seed, number])
+    problem = _unweighted(family, rng)
+    groups, kind = problem.rows.groups, int(rng.integers(4))
+    if kind < 2:
+        return problem
+    return replace(
+        problem,
+        weights=rng.choice([0.0, 0.1, 1.0, 1.0, 3.0], groups)
+        if kind == 2
+        else 10.0 ** rng.uniform(-2, 2, groups),
+    )
+
+
+def _unweighted(family: str, rng: np.random.Generator) -> OneNormProblem:
+    """Draw an instance without weights."""
     X = _points(rng, int(rng.integers(2, LARGEST[family] + 1)))
     kernel, scale = _kernel(rng)
     y = _score(rng, X)
@@ -139,7 +155,7 @@ def _score(rng: np.random.Generator, X: Array) -> Array:
 
 
 class Program:
-    """Program min lambda 1'x + 1'xi  s.t.  B x + s b + xi >= 1,  x, xi >= 0.
+    """Program min lambda 1'x + w'xi  s.t.  B x + s b + xi >= 1,  x, xi >= 0.
 
     The program is made from its definition; HiGHS starts at the basis of the last
     lambda. B and lambda are divided by the unit of the kernel, a power of 2, so that
@@ -151,7 +167,8 @@ class Program:
         self.problem, self.unit = problem, 2.0 ** np.rint(np.log2(K.diagonal().mean() or 1.0))
         self.B = (A @ K if problem.over == "points" else A @ K @ A.T) / self.unit
         self.signs = problem.rows.s if problem.bias else np.zeros(problem.p)
-        self.highs = _highs(np.column_stack([self.B, self.signs]))
+        self.w = _weights(problem)
+        self.highs = _highs(np.column_stack([self.B, self.signs]), self.w)
 
     def by_highs(self, lam: float) -> float:
         """Return the optimum at a lambda in the kernel's unit, from the previous basis."""
@@ -171,15 +188,15 @@ class Program:
         It is infinite for an x with an entry below 0.
         """
         slacks = np.maximum(1 - self.B @ x - self.signs * b, 0)
-        return float(lam * x.sum() + slacks.sum()) if (x >= 0).all() else np.inf
+        return float(lam * x.sum() + self.w @ slacks) if (x >= 0).all() else np.inf
 
     def dual(self, u: Array, lam: float) -> float:
         """Return the dual value of u, made feasible, at a lambda in the kernel's unit.
 
         u is divided by max(B'u) / lambda if that exceeds 1; -inf for a u outside [0,
-        1].
+        w], rounding aside.
         """
-        if not ((u >= 0) & (u <= 1)).all():
+        if not ((u >= 0) & (u <= self.w * (1 + 4 * np.finfo(float).eps))).all():
             return -np.inf
         excess = float((self.B.T @ u).max(initial=0.0)) / lam
         return float(u.sum()) / max(excess, 1.0)
@@ -189,12 +206,24 @@ class Program:
         return float(abs(self.signs @ u) / max(u.sum(), 1.0))
 
 
-def _highs(M: Array) -> Any:
-    """Return the program with the matrix (B, s) at lambda = 0, in HiGHS."""
+def _weights(problem: OneNormProblem) -> Array:
+    """Return the weight of every row: that of the point, of the pair or of the query."""
+    if problem.weights is None:
+        return np.ones(problem.p)
+    rows = problem.rows
+    return np.asarray(
+        problem.weights[rows.query[rows.preferred]]
+        if isinstance(rows, LabelledPairs)
+        else problem.weights
+    )
+
+
+def _highs(M: Array, w: Array) -> Any:
+    """Return the program with the matrix (B, s) and weights at lambda = 0, in HiGHS."""
     p, n = M.shape[0], M.shape[1] - 1
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = p, n + 1 + p
-    program.col_cost_ = np.append(np.zeros(n + 1), np.ones(p))
+    program.col_cost_ = np.append(np.zeros(n + 1), w)
     program.col_lower_, program.col_upper_ = (
         np.zeros(n + 1 + p),
         np.full(n + 1 + p, highspy.kHighsInf),
@@ -326,7 +355,7 @@ def _claimed(
     lower, size, nothing = (
         lam * solution.lower,
         lam * solution.interval.size,
-        NOTHING * path.problem.p,
+        NOTHING * float(_weights(path.problem).sum()),
     )
     off = max(off, optimum - lower) - nothing
     if solution.ok:
@@ -363,7 +392,7 @@ def _judged(path: OneNormPath, program: Program, t: int, lam: float, found: Foun
     x, u = present(point.x) * unit, present(point.u) * lam
     primal, dual = program.primal(x, point.b or 0.0, lam / unit), program.dual(u, lam / unit)
     optimum = program.by_highs(lam / unit)
-    nothing, within = NOTHING * path.problem.p, _within(path, lam)
+    nothing, within = NOTHING * float(program.w.sum()), _within(path, lam)
     if max(abs(primal - optimum), abs(optimum - dual)) > WITHIN * abs(optimum) + nothing:
         optimum = program.exact(lam)
         found.by_exact += 1

@@ -545,9 +545,9 @@ ALONE: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
         lambda: opened(xor()) | {"dual": None},
         changed("problem", "weights", to=[1, 1, 1, -1]),
     ),
-    "one_norm_has_no_weights": (
-        lambda: opened(sample("rvm")),
-        changed("problem", "weights", to=[1]),
+    "one_norm_weights_are_finite": (
+        lambda: opened(sample("rvm")) | {"primal": None},
+        changed("problem", "weights", to=["inf"]),
     ),
     "gram_matrix_is_semidefinite": (
         lambda: opened(gram()),

@@ -57,6 +57,10 @@ ONE_NORM: Any = certificate(solve(one_norm_classification(X, [1, -1, -1, 1, -1],
 SINGULAR: Any = singular()
 PROGRAMS: dict[str, Any] = programs()
 WEIGHTED, WITHOUT_POINT = dict(weighted())["svm.l2, weights"], rays()[0][1]
+WEIGHTED_VECTORS, WEIGHTED_ONE_NORM = (
+    dict(weighted())[f"{family}, weights, {kernel}"]
+    for family, kernel in (("rvm", "linear"), ("svm.onenorm", "rbf"))
+)
 BOTH = pytest.mark.skipif(
     not all(map(shutil.which, ("coqc", "ocamlfind"))), reason="coqc or ocamlfind is not installed"
 )
@@ -172,6 +176,8 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
         "tube": TUBE,
         "cubic": CUBIC,
         "weighted": WEIGHTED,
+        "weighted_vectors": WEIGHTED_VECTORS,
+        "weighted_one_norm": WEIGHTED_ONE_NORM,
         "ray": WITHOUT_POINT,
     }
     proved |= {"vectors": VECTORS, "one_norm": ONE_NORM, "singular": SINGULAR, "rbf": RBF}
@@ -193,7 +199,8 @@ def test_coq_proves_what_it_covers_and_says_what_it_does_not(tmp_path: Path) -> 
             said,
         )
     assert re.findall(rf"(\w+)\.v, which rests on no axiom; it holds {coq.CONDITION}", said) == [
-        "rbf"
+        "weighted_one_norm",
+        "rbf",
     ]
     assert coq.CONDITION in (tmp_path / "rbf.v").read_text()
     assert (
@@ -301,6 +308,8 @@ def test_the_extracted_program_answers_as_the_checker_in_python_does(tmp_path: P
         TUBE,
         CUBIC,
         WEIGHTED,
+        WEIGHTED_VECTORS,
+        WEIGHTED_ONE_NORM,
         WITHOUT_POINT,
         VECTORS,
         ONE_NORM,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import flint
 import numpy as np
@@ -20,6 +20,7 @@ from equimargin.formulations import (
     linear,
     one_norm_classification,
     one_norm_ranking,
+    one_norm_ranking_from_pairs,
     polynomial,
     precomputed,
     ranking_vector_machine,
@@ -47,7 +48,8 @@ HiGHS solves both ends and the middle of each.
 def instance(seed: int) -> OneNormProblem:
     """Return a small program of one of the four kinds.
 
-    Points are in general position, or on a grid with many ties and equal points.
+    Points are in general position, or on a grid with many ties and equal points. A
+    third of the programs have weights, some of them 0.
     """
     rng = np.random.default_rng([seed, 17])
     n = int(rng.integers(3, 12))
@@ -55,9 +57,16 @@ def instance(seed: int) -> OneNormProblem:
     kernel = (linear(), rbf(0.7), polynomial(2, 0.5, 1.0))[int(rng.integers(3))]
     y = rng.integers(0, 3, n).astype(float)
     make = (ranking_vector_machine, one_norm_ranking)[seed % 2]
+    weights = rng.choice([0.0, 0.3, 1.0, 2.0], 4 * n) if seed % 3 == 1 else np.ones(4 * n)
     if seed % 4 < 2:
-        return make(X, y, kernel=kernel)
-    return one_norm_classification(X, np.where(y > 0, 1.0, -1.0), kernel=kernel, bias=seed % 4 == 2)
+        if seed % 3 != 1:
+            return make(X, y, kernel=kernel)
+        pairs = rng.integers(0, n, size=(4 * n, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        over: Literal["points", "pairs"] = "pairs" if seed % 2 else "points"
+        return one_norm_ranking_from_pairs(X, pairs, 1.0, kernel, over, weights[: len(pairs)])
+    signs = np.where(y > 0, 1.0, -1.0)
+    return one_norm_classification(X, signs, 1.0, kernel, seed % 4 == 2, weights[:n])
 
 
 def matrix(problem: OneNormProblem) -> np.ndarray:
@@ -68,10 +77,11 @@ def matrix(problem: OneNormProblem) -> np.ndarray:
 
 
 def optimum(problem: OneNormProblem, lam: float) -> float:
-    """Return min lambda 1'x + 1'xi by HiGHS."""
+    """Return min lambda 1'x + w'xi by HiGHS."""
     M, n, p = matrix(problem), problem.size, problem.p
     free = [(None, None)] * (M.shape[1] - n)
-    costs = np.concatenate([np.full(n, lam), np.zeros(len(free)), np.ones(p)])
+    w = np.ones(p) if problem.weights is None else problem.weights
+    costs = np.concatenate([np.full(n, lam), np.zeros(len(free)), w])
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     bounds = [*[(0, None)] * n, *free, *[(0, None)] * p]
     found = linprog(
@@ -95,7 +105,8 @@ def test_every_piece_is_optimal(seed: int) -> None:
     problem = instance(seed)
     path = regularization_path(problem)
     assert path.complete, path.stopped
-    if not problem.p:
+    if not problem.unit_weights.any():
+        assert len(path) == 0
         return
     assert path.gaps.max() <= 1e-9
     assert (np.diff(path.lambdas) < 0).all()
@@ -124,6 +135,56 @@ def test_x_is_constant_on_a_piece_and_u_is_affine() -> None:
     every = [present(point(path, lam).x) for lam in path.lambdas.tolist()]
     jumps = [np.abs(before - after).max() for before, after in pairwise(every)]
     assert max(jumps) > 0.01, "x does not jump anywhere"
+
+
+def test_weights_that_are_all_equal_scale_lambda() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(15, 2)), np.where(rng.normal(size=15) > 0, 1.0, -1.0)
+    plain, tripled = (
+        regularization_path(one_norm_classification(X, y, sample_weight=np.full(15, weight)))
+        for weight in (1.0, 3.0)
+    )
+    shared = len(plain) - 1
+    np.testing.assert_allclose(tripled.lambdas[:shared], 3 * plain.lambdas[:shared], rtol=1e-12)
+    first, second = point(tripled, 0.3), point(plain, 0.1)
+    np.testing.assert_allclose(present(first.x), present(second.x), atol=1e-12)
+    np.testing.assert_allclose(present(first.u), present(second.u), atol=1e-10)
+
+
+def test_a_weight_of_2_is_a_pair_twice_and_one_of_0_no_pair() -> None:
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    pairs = [[0, 1], [2, 1], [3, 4], [5, 0], [6, 7]]
+    weighted = regularization_path(
+        one_norm_ranking_from_pairs(X, pairs, 1.0, rbf(1.0), pair_weight=[1, 2, 1, 0, 2]), 1e-3
+    )
+    repeated = regularization_path(
+        one_norm_ranking_from_pairs(X, [*pairs[:2], *pairs[1:3], *[pairs[4]] * 2], 1.0, rbf(1.0)),
+        1e-3,
+    )
+    for lam in np.geomspace(1e-3, 3.0, 40):
+        first, second = (path.at(float(lam)).value * lam for path in (weighted, repeated))
+        assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_rows_of_weight_0_have_no_path() -> None:
+    path = regularization_path(
+        one_norm_classification([[0.0], [1.0]], [-1, 1], sample_weight=[0, 0])
+    )
+    assert (len(path), path.complete) == (0, True)
+
+
+@pytest.mark.parametrize("lightest", [1e-6, 1e-3])
+def test_weights_of_many_sizes_leave_every_piece_optimal(lightest: float) -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(25, 2)), np.where(rng.normal(size=25) > 0, 1.0, -1.0)
+    weights = lightest ** rng.uniform(size=25)
+    problem = one_norm_classification(X, y, 1.0, rbf(0.5), True, weights)
+    path = regularization_path(problem, 1e-4 * lightest)
+    assert path.complete, path.stopped
+    assert path.gaps.max() <= 1e-9
+    for lam in np.geomspace(1e-3 * lightest, path.lambdas[0], 30):
+        wanted = optimum(problem, float(lam))
+        assert path.at(float(lam)).value * lam == pytest.approx(wanted, rel=1e-8)
 
 
 def test_the_path_of_two_points_is_the_one_by_hand() -> None:
@@ -190,7 +251,7 @@ def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> 
     rng = np.random.default_rng(seed)
     m, p = 30, 400
     i, j, sign = rng.integers(0, m, p), rng.integers(0, m + 1, p), rng.choice([-1.0, 1.0], p)
-    s = rng.choice([-1.0, 0.0, 1.0], p)
+    s, w = rng.choice([-1.0, 0.0, 1.0], p), rng.exponential(size=p)
     h = np.append(np.append(rng.normal(size=m), 0.0), 0.3)
 
     def rise(f: np.ndarray) -> np.ndarray:
@@ -209,8 +270,8 @@ def test_looks_at_those_near_their_ends_see_what_looks_at_all_see(seed: int) -> 
         h = h + step * to
         way[row] = -way[row]
         lacks = 1.0 - rise(h)
-        assert misplaced(near, h) == pytest.approx(
-            np.where(way > 0, np.maximum(-lacks, 0), np.maximum(lacks, 0)).sum(), abs=1e-12
+        assert misplaced(near, w, h) == pytest.approx(
+            w @ np.where(way > 0, np.maximum(-lacks, 0), np.maximum(lacks, 0)), abs=1e-12
         )
         positive = unlisted(near.lines, rise(h) + rng.exponential(size=p), np.ones(p), m, 1e-9)
         assert least(positive, h) == pytest.approx(
