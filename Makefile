@@ -36,7 +36,7 @@ check: $(READY)  ## the tests, on all processors; ARGS goes to pytest
 	$(PYTEST) $(ARGS)
 
 check-all: $(READY)  ## all tests: the slow ones, too, and more drawn examples
-	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark" $(ARGS)
+	EQUIMARGIN_PROFILE=ci $(PYTEST) -m "not mutants and not benchmark and not device" $(ARGS)
 
 check-newest:  ## make check in an environment of its own, with the newest version of everything
 	rm -f build/newest/.ready
@@ -117,6 +117,14 @@ nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many p
 
 bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about forty minutes
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
+
+check-device: $(READY)  ## the tests of a graphics card, where there is one: about a minute
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(PYTEST) -n0 -m device tests/solvers/device $(ARGS)
+
+bench-device: $(READY)  ## kernel machines on a graphics card: parts, seconds to a gap, proven intervals, grids; below eight minutes
+	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(BIN)/python benchmarks/run.py card $(ARGS)
 
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the error of every map between formulations
 	@set -e; for each in svm linear one_norm hard ranking exact programs bounds; do \

@@ -46,6 +46,7 @@ from equimargin.solvers.exact_limits import refusal as exact_refusal
 from equimargin.solvers.program_solution import solved
 from equimargin.solvers.requirements import P, Requirements
 from equimargin.solvers.solution import (
+    PROCESSOR,
     AnySolution,
     Callback,
     Limits,
@@ -317,6 +318,61 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
 """Solvers by name, in the order of "auto": the package's, then those registered later."""
 
 
+DEVICE_SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
+    "solver of a graphics card", {"smo": "equimargin.solvers.device.method"}
+)
+"""Solvers of SOLVERS that also run on a graphics card, by the same names."""
+
+
+def device_solver(name: str, requires: Requirements[Any]) -> Callable[[Run], Run]:
+    """Register the function by which a solver of SOLVERS runs on a graphics card.
+
+    Parameters
+    ----------
+    name : str
+        Name of the solver.
+    requires : Requirements
+        Requirements of a card on the problem.
+
+    Returns
+    -------
+    callable
+        Decorator that registers a function and returns it unchanged.
+    """
+
+    def enter(function: Run) -> Run:
+        entry = replace(SOLVERS[name], function=function, requires=requires)
+        DEVICE_SOLVERS.enter(name, entry, entry.module)
+        return function
+
+    return enter
+
+
+def on_device(name: str, device: str) -> RegisteredSolver[Any]:
+    """Return a solver of DEVICE_SOLVERS that runs on a device, whatever the limits name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the solver.
+    device : str
+        Name of the device.
+    """
+    entry = DEVICE_SOLVERS[name]
+    function = partial(_run_on, entry.function, device)
+    return replace(entry, name=f"{name} on {device}", function=function)
+
+
+def _run_on(
+    function: Callable[..., Solution],
+    device: str,
+    problem: Any,
+    limits: Limits,
+    warm_start: Any,
+) -> Solution:
+    return function(problem, replace(limits, device=device), warm_start)
+
+
 def solver(
     name: str,
     *families: str | Family[Any],
@@ -430,6 +486,7 @@ def solve(
     warm_start: Solution | CanonicalPoint | None = None,
     callback: Callback | None = None,
     n_jobs: int = 1,
+    device: str = PROCESSOR,
 ) -> Solution:
     """Solve a problem with a specialised solver.
 
@@ -457,6 +514,9 @@ def solve(
         next one counts its iterations from 0; those of the Solution are the total.
     n_jobs : int
         Threads for a large problem, if the solver can use them.
+    device : str
+        "cpu", or "cuda" ("cuda:1", ...) to run smo on an NVIDIA card; a card is never
+        chosen otherwise.
 
     Returns
     -------
@@ -468,16 +528,37 @@ def solve(
     ValueError
         If the solver is unknown or does not support the problem (the message names the
         reason and alternatives), a tolerance, limit or number of threads is not
-        positive, or the warm start belongs to another kind of problem.
+        positive, the warm start belongs to another kind of problem, or the device is
+        missing, has too little memory or does not support the problem.
     """
-    limits = checked(tol, max_iter, time_limit, callback, n_jobs)
+    limits = checked(tol, max_iter, time_limit, callback, n_jobs, device)
     given = warm_start.point if isinstance(warm_start, Solution) else warm_start
     start = None if given is None else problem.own_point(given)
+    if limits.device != PROCESSOR:
+        return _on_device(problem, solver, limits.device).run(problem, limits, start)
     return (
         _in_turn(problem, limits, start)
         if solver == "auto"
         else _willing(problem, solver).run(problem, limits, start)
     )
+
+
+def _on_device(problem: Problem, solver: str | Solver, device: str) -> RegisteredSolver[Any]:
+    """Return the solver, given by name or "auto", that runs a problem on a device."""
+    name = solver if isinstance(solver, str) else solver.name
+    chosen = next(iter(DEVICE_SOLVERS)) if name == "auto" else name
+    if chosen not in DEVICE_SOLVERS:
+        raise ValueError(
+            f"{name} runs on the processor only: leave out device={device!r}, or choose "
+            f"{' or '.join(DEVICE_SOLVERS)}"
+        )
+    refusal = DEVICE_SOLVERS[chosen].refusal(problem)
+    if refusal is not None:
+        raise ValueError(
+            f"{chosen} on device={device!r} does not take this {problem.family} problem: "
+            f"{refusal}; leave out device to use the processor"
+        )
+    return DEVICE_SOLVERS[chosen]
 
 
 def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> Solution:

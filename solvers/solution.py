@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +19,7 @@ from equimargin.formulations.bounds.intervals import Interval, interval, relativ
 from equimargin.formulations.bounds.sensitivity import Sensitivity, sensitivity
 from equimargin.formulations.bounds.stability import Signs, Stability, stability
 from equimargin.formulations.kernels.features import explicit, new_points
-from equimargin.formulations.numeric.arguments import check_count, positive
+from equimargin.formulations.numeric.arguments import check_count, format_value, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
@@ -34,6 +35,14 @@ SHORTEST_LIMIT = 1e-3
 """Minimum time limit in seconds of a solver that follows another one."""
 SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
 """Fields of a solution that its file stores as JSON."""
+
+
+PROCESSOR = "cpu"
+"""Device of a run that names none."""
+HOST = "host"
+"""Device on which the method of a card runs with numpy, for tests; undocumented."""
+DEVICES = re.compile(rf"{PROCESSOR}|{HOST}|cuda(:\d{{1,3}})?")
+"""Names of devices."""
 
 
 class Status(StrEnum):
@@ -99,6 +108,8 @@ class Limits:
         Threads that a solver may use.
     has_successor : bool
         True if another solver continues if this one makes slow progress.
+    device : str
+        Device of the run: "cpu", or "cuda" or "cuda:1" for a graphics card.
     """
 
     tol: float = 1e-6
@@ -107,6 +118,7 @@ class Limits:
     callback: Callback | None = None
     n_jobs: int = 1
     has_successor: bool = False
+    device: str = PROCESSOR
 
     def ended(self, status: Status) -> bool:
         """Return True if a limit of the caller ended a run.
@@ -145,6 +157,7 @@ class RunOptions(TypedDict, total=False):
     max_iter: int | None
     time_limit: float | None
     n_jobs: int
+    device: str
 
 
 def checked(
@@ -153,6 +166,7 @@ def checked(
     time_limit: object,
     callback: Callback | None = None,
     n_jobs: object = 1,
+    device: object = PROCESSOR,
 ) -> Limits:
     """Validate limits passed by the user.
 
@@ -168,6 +182,8 @@ def checked(
         Function called at every check of the gap.
     n_jobs : object
         Threads; a positive whole number.
+    device : object
+        "cpu", "cuda", or "cuda:" and the number of a card.
 
     Returns
     -------
@@ -177,11 +193,33 @@ def checked(
     Raises
     ------
     ValueError
-        If a value is no number or not positive, or steps or threads are not whole.
+        If a value is no number or not positive, steps or threads are not whole, or the
+        device is none of these.
     """
     steps = None if max_iter is None else check_count(max_iter, "max_iter")
     seconds = None if time_limit is None else positive(time_limit, "time_limit")
-    return Limits(positive(tol, "tol"), steps, seconds, callback, check_count(n_jobs, "n_jobs"))
+    threads, place = check_count(n_jobs, "n_jobs"), check_device(device)
+    return Limits(positive(tol, "tol"), steps, seconds, callback, threads, device=place)
+
+
+def check_device(device: object) -> str:
+    """Return the name of a device.
+
+    Parameters
+    ----------
+    device : object
+        "cpu", "cuda", or "cuda:" and the number of a card.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(device, str) and DEVICES.fullmatch(device):
+        return device
+    raise ValueError(
+        f"device must be 'cpu', 'cuda' or 'cuda:1' for the second card, not {format_value(device)}"
+    )
 
 
 def counted(number: int, noun: str) -> str:

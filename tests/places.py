@@ -17,7 +17,7 @@ HANG = 600.0
 It is long enough for a busy machine.
 """
 
-ALL_TESTS = "not mutants and not benchmark"
+ALL_TESTS = "not mutants and not benchmark and not device"
 """Marker expression (`pytest -m`) of the tests of `make check-all`."""
 
 

@@ -231,6 +231,10 @@ def _of_linear_program(problem: OneNormProblem, point: OneNormPoint, way: float)
 
 def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Interval:
     alpha = None if point.alpha is None else problem.repaired(point.alpha)
+    if alpha is not None and point.beta is not None and problem.explicit is None:
+        # The sides of the interval need a product each, with almost equal coefficients.
+        merged = problem.gram.merged
+        problem.gram.prepare(merged(problem.rows.rdot(alpha)), merged(point.beta))
     lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha, way)
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, Linear
+from equimargin.formulations.kernels.multiplier import Multiplier, multiply
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
@@ -46,11 +47,20 @@ class Gram:
         Features.
     shift : float
         Diagonal shift, part of the problem (precomputed kernels only).
+    multiplier : Multiplier
+        Computes `product` while K is not stored, unless it returns None.
     """
 
-    def __init__(self, kernel: Kernel, X: Features, shift: float = 0.0) -> None:
-        self.kernel, self.X, self.shift = kernel, X, shift
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Features,
+        shift: float = 0.0,
+        multiplier: Multiplier = multiply,
+    ) -> None:
+        self.kernel, self.X, self.shift, self.multiplier = kernel, X, shift, multiplier
         self.m = int(X.shape[0])
+        self._prepared: list[tuple[Array, Array, Array]] = []
 
     @cached_property
     def dense(self) -> Array:
@@ -94,7 +104,7 @@ class Gram:
             Operator of shape (n, n).
         """
         X = self.X[np.ix_(points, points)] if self.kernel.given else self.X[points]
-        return Gram(self.kernel, X, self.shift)
+        return Gram(self.kernel, X, self.shift, self.multiplier)
 
     @cached_property
     def extended(self) -> Gram | None:
@@ -224,7 +234,8 @@ class Gram:
 
         |computed K v - K v| <= E |v| + gamma_k |K| |v| + n eta, entry by entry, with n
         nonzero coefficients and k roundings of a product. If K is not stored, only its
-        columns with nonzero v are computed. The bound is infinite where none is known.
+        columns with nonzero v are computed, by the multiplier, with a bound of its own.
+        The bound is infinite where none is known.
 
         Parameters
         ----------
@@ -236,6 +247,11 @@ class Gram:
         f, error : ndarray of shape (m,)
             Product and its error bound.
         """
+        if not any(np.array_equal(known, v) for known, _, _ in self._prepared):
+            self.prepare(v)
+        for known, f, error in self._prepared:
+            if np.array_equal(known, v):
+                return f.copy(), error.copy()
         f, error = np.empty(self.m, self.X.dtype), np.empty(self.m, self.X.dtype)
         support = (
             np.arange(self.m)
@@ -248,6 +264,23 @@ class Gram:
         for rows, K in self._tiles(support):
             f[rows], error[rows] = _product(self.kernel, self.X[rows], Z, K, v)
         return f, error
+
+    def prepare(self, *vectors: Array) -> None:
+        """Compute products in one pass, if the multiplier does; `product` returns them.
+
+        Parameters
+        ----------
+        *vectors : ndarray of shape (m,)
+            Coefficients of each product.
+        """
+        self._prepared = []
+        if "dense" in self.__dict__:
+            return
+        V = np.array(vectors)
+        support = np.flatnonzero(V.any(axis=0))
+        products = self.multiplier(self.kernel, self.X, support, V[:, support])
+        if products is not None:
+            self._prepared = list(zip(V, *products, strict=True))
 
     @property
     def _kept(self) -> bool:

@@ -117,6 +117,21 @@ def fast(kernel: Callable[P, R]) -> Callable[P, R]:
     return _compiled(kernel, **FAST)
 
 
+def contracted(kernel: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function as `jit` does, for loops whose rounding errors are bounded.
+
+    A product may be added without being rounded (a fused multiply-add, where the
+    processor has one). No other operation differs from the source, so that a bound that
+    counts every rounding of the source holds.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays.
+    """
+    return _compiled(kernel, fastmath={"contract"}, error_model="numpy")
+
+
 def part(kernel: Callable[P, R]) -> Callable[P, R]:
     """Compile a part of a longer function as `fast` does, inlined into its callers.
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.device.method import ON_A_DEVICE, begin, on_device, proved_on
 from equimargin.solvers.dual import smo
-from equimargin.solvers.solution import Solution, checked
+from equimargin.solvers.solution import PROCESSOR, Solution, checked
 
 
 def solve_grid(
@@ -22,6 +24,7 @@ def solve_grid(
     max_iter: int | None = None,
     time_limit: float | None = None,
     n_jobs: int = 1,
+    device: str = PROCESSOR,
 ) -> list[Solution]:
     """Solve a problem at every cost C and for every fold, with warm starts.
 
@@ -50,6 +53,8 @@ def solve_grid(
         Time limit of every run in seconds.
     n_jobs : int
         Threads of every run.
+    device : str
+        Device of every run, as in `solve`.
 
     Returns
     -------
@@ -60,10 +65,13 @@ def solve_grid(
     Raises
     ------
     ValueError
-        If SMO does not support the problem, a cost is not positive and finite, rows are
-        hard, or `held_out` has another number of points.
+        If SMO does not support the problem on the device, a cost is not positive and
+        finite, rows are hard, or `held_out` has another number of points.
     """
-    refusal = smo.REQUIREMENTS.refusal(problem)
+    limits = checked(tol, max_iter, time_limit, None, n_jobs, device)
+    requires = smo.REQUIREMENTS if limits.device == PROCESSOR else ON_A_DEVICE
+    refusal = requires.refusal(problem)
+    # All runs share the points and the blocks of K: one refusal is that of all.
     if refusal is not None:
         raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
     if problem.hard.any():
@@ -81,11 +89,13 @@ def solve_grid(
         raise ValueError(
             f"solve_grid: held_out must be of shape (k, {problem.m}), not {folds.shape}"
         )
-    limits = checked(tol, max_iter, time_limit, None, n_jobs)
     parts = [_without(problem, fold) for fold in folds]
-    return list(
-        smo._solve_grid([part.with_cost(C) for part in parts for C in checked_costs], limits)
-    )
+    problems = [part.with_cost(C) for part in parts for C in checked_costs]
+    if limits.device == PROCESSOR:
+        return list(smo.solve_in_turn(problems, limits, smo.Descent.of))
+    with on_device(limits.device) as card:
+        found = list(smo.solve_in_turn(problems, limits, partial(begin, card)))
+    return [proved_on(limits.device, solution) for solution in found]
 
 
 def _without(problem: MarginProblem, held_out: NDArray[np.bool_]) -> MarginProblem:

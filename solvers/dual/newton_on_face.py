@@ -21,13 +21,13 @@ constraints, and 16.7.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.solvers.dual.damped_cholesky import CholeskyFactor, damped_factor
+from equimargin.solvers.dual.damped_cholesky import damped_factor
 
 FACE_DAMPINGS = {
     np.dtype(np.float32): tuple(10.0**k for k in range(-6, 2)),
@@ -51,6 +51,40 @@ FACTORISATION_SPEED = 180
 
 Measured for n rows, with multiplications in a first-order method's loops.
 """
+
+
+class FaceFactor(Protocol):
+    """Factor of a positive definite matrix."""
+
+    def solve(self, v: Array) -> Array:
+        """Solve a linear system.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+            Right-hand side.
+        """
+
+
+Factorisation = Callable[[NDArray[Any], Callable[[], bool]], FaceFactor | None]
+"""Function that returns the damped factor of a matrix, None without one or out of time."""
+
+
+def factor_face(H: NDArray[Any], out_of_time: Callable[[], bool]) -> FaceFactor | None:
+    """Return the factor of H + damping I; None if there is none, or time is out.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n, n)
+        Positive semidefinite matrix.
+    out_of_time : callable
+        Returns True if the run must end.
+    """
+    diagonal = H.diagonal()
+    size = float(np.abs(diagonal).mean()) or 1.0
+    return damped_factor(
+        lambda: H.copy(order="F"), diagonal, size, FACE_DAMPINGS[H.dtype], True, out_of_time
+    )
 
 
 def count_affordable_factorisations(n: int, work: int) -> int:
@@ -77,8 +111,12 @@ def maximise_on_face(
     balanced: bool,
     most: int,
     out_of_time: Callable[[], bool],
+    factor: Factorisation = factor_face,
 ) -> Array:
     """Increase the objective by Newton's method on the face.
+
+    numpy's functions dispatch on the arrays, which may be those of a device if `factor`
+    takes them.
 
     Parameters
     ----------
@@ -98,6 +136,8 @@ def maximise_on_face(
         Maximum number of factorisations of H.
     out_of_time : callable
         Returns True if the run must end; called before every factorisation.
+    factor : callable
+        Factorises H and its parts.
 
     Returns
     -------
@@ -106,11 +146,11 @@ def maximise_on_face(
         `balanced`, 1'x is unchanged, within rounding error.
     """
     x, g = x.copy(), g.copy()
-    free = np.arange(len(x))
+    free = np.flatnonzero(np.ones_like(x))
     while most > 0 and len(free) > balanced and not out_of_time():
-        inside = H if len(free) == len(x) else H[np.ix_(free, free)]
+        inside = H if len(free) == len(x) else H[free][:, free]
         low, high = lower[free] - x[free], upper[free] - x[free]
-        first, move, spent = _moves(inside, g[free], low, high, balanced, most, out_of_time)
+        first, move, spent = _moves(inside, g[free], low, high, balanced, most, out_of_time, factor)
         most -= spent
         full = spent == 1 and move is first
         if not full:
@@ -140,21 +180,22 @@ def _moves(
     balanced: bool,
     most: int,
     out_of_time: Callable[[], bool],
+    factor: Factorisation,
 ) -> tuple[Array, Array, int]:
     """Return Newton's direction, a feasible one, and the number of factorisations.
 
     The second direction fixes rows that leave low .. high at the ends that they reach.
     """
-    inside, move, spent = np.ones(len(g), dtype=bool), np.zeros(len(g)), 0
+    inside, move, spent = np.ones_like(g, dtype=bool), np.zeros_like(g), 0
     first = move
     while True:
         rest = np.flatnonzero(inside)
         held = -float(move[~inside].sum()) if balanced else None
         if spent == 0:
-            move = first = _direction(H, g, held, out_of_time)
+            move = first = _direction(H, g, held, out_of_time, factor)
         else:
-            right = g[rest] - H[np.ix_(rest, np.flatnonzero(~inside))] @ move[~inside]
-            move[rest] = _direction(H[np.ix_(rest, rest)], right, held, out_of_time)
+            right = g[rest] - H[rest][:, ~inside] @ move[~inside]
+            move[rest] = _direction(H[rest][:, rest], right, held, out_of_time, factor)
         spent += 1
         out = inside & ((move < low) | (move > high))
         if not out.any():
@@ -167,9 +208,8 @@ def _moves(
 
 def _room(d: Array, low: Array, high: Array) -> Array:
     """Return each row's maximal step along d within low .. high, inf where d is 0."""
-    room = np.full(len(d), np.inf)
-    np.divide(np.where(d > 0, high, low), d, out=room, where=d != 0)
-    return room
+    moves = d != 0
+    return np.where(moves, np.where(d > 0, high, low) / np.where(moves, d, 1.0), np.inf)
 
 
 def _up_to_bound(d: Array, low: Array, high: Array) -> Array:
@@ -219,26 +259,21 @@ def _bent(H: NDArray[Any], g: Array, d: Array, low: Array, high: Array, balanced
 
 
 def _direction(
-    H: NDArray[Any], g: Array, total: float | None, out_of_time: Callable[[], bool]
+    H: NDArray[Any],
+    g: Array,
+    total: float | None,
+    out_of_time: Callable[[], bool],
+    factorise: Factorisation,
 ) -> Array:
     """Return argmax g'd - 1/2 d'(H + damping I)d, [1'd = total].
 
     Without a factor of H, the shortest d with that sum.
     """
-    factor = _factor(H, out_of_time)
-    d = np.zeros(len(g)) if factor is None else factor.solve(g)
+    factor = factorise(H, out_of_time)
+    d = np.zeros_like(g) if factor is None else factor.solve(g)
     if total is not None:
         if factor is not None:
-            normal = factor.solve(np.ones(len(g)))
+            normal = factor.solve(np.ones_like(g))
             d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d
-
-
-def _factor(H: NDArray[Any], out_of_time: Callable[[], bool]) -> CholeskyFactor | None:
-    """Return the factor of H + damping I; None if there is none, or time is out."""
-    diagonal = H.diagonal()
-    size = float(np.abs(diagonal).mean()) or 1.0
-    return damped_factor(
-        lambda: H.copy(order="F"), diagonal, size, FACE_DAMPINGS[H.dtype], True, out_of_time
-    )

@@ -26,7 +26,7 @@ for training support vector machines. JMLR 6 (2005), 1889-1918, rule WSS 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +42,7 @@ from equimargin.solvers.dual.newton_on_face import (
     maximise_on_face,
 )
 from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
-from equimargin.solvers.dual.working_set import WorkingSet, pair_steps
+from equimargin.solvers.dual.working_set import WorkingSet
 from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
@@ -75,16 +75,6 @@ NEWTON_GAP = 0.003
 
 The free points are then not yet those of the optimum.
 """
-MAX_NEWTON_POINTS = 4000
-"""Number of free points above which Newton steps are skipped.
-
-Factorising their matrix would take seconds.
-"""
-ROUND_STEPS_PER_POINT = 5
-"""Pair steps that a round may always take, per point of the working set.
-
-Updating the gradient outside the set costs as much as several of them.
-"""
 FEWEST_ROUND_STEPS = 1000
 """Pair steps that a round may always take, however small the working set."""
 FEWEST_STEPS_AT_ONCE = 100
@@ -104,20 +94,6 @@ SHALLOWEST_ROUND = 0.5
 
 Applies even if the target gap permits a larger violation.
 """
-PAIR_STEP_WORK = 600
-"""Overhead of a pair step, in units of `WorkCounter` (measured).
-
-The two passes over the working set come on top.
-"""
-FACE_WORK = 600_000
-"""Overhead of a Newton attempt, in units of `WorkCounter` (measured).
-
-Its matrix and its factorisations come on top.
-"""
-FACTORISATION_WORK = 200_000
-"""Overhead of a factorisation, in units of `WorkCounter` (measured)."""
-CUBE_PER_WORK = 36
-"""Ratio of n^3 to the work of factorising n points, units of `WorkCounter` (measured)."""
 WORK_PER_MULTIPLICATION = 8
 """Work of a multiplication of `count_affordable_factorisations`, in `WorkCounter` units.
 
@@ -176,36 +152,48 @@ REQUIREMENTS = Requirements(
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve one problem."""
     with one_thread(), borrow_workspace() as memory:
-        return _descend(
-            _Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None
+        return descend(
+            Descent.of(problem, warm_start, limits, memory), limits, warm_start is not None
         )
 
 
-def _solve_grid(problems: Iterable[MarginProblem], limits: Limits) -> Iterator[Solution]:
+def solve_in_turn(
+    problems: Iterable[MarginProblem], limits: Limits, begin: Beginning
+) -> Iterator[Solution]:
     """Yield the solutions of problems that differ in C and weights.
 
     Problems that differ in C alone start from the previous solution. All share the
     blocks of K.
+
+    Parameters
+    ----------
+    problems : iterable of MarginProblem
+        Problems.
+    limits : Limits
+        Limits of every run.
+    begin : callable
+        Returns the initial state of the first problem: `Descent.of`, or that of a
+        device.
     """
-    descent: _Descent | None = None
+    descent: Descent | None = None
     with borrow_workspace() as memory:
         for problem in problems:
             with one_thread():
                 descent = (
-                    _Descent.of(problem, None, limits, memory)
+                    begin(problem, None, limits, memory)
                     if descent is None
                     else descent.turned_to(problem, limits)
                 )
-                solution = _descend(descent, limits, False)
+                solution = descend(descent, limits, False)
             yield solution
 
 
-def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
+def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
     """Alternate pair and Newton rounds until the true gap meets the tolerance.
 
     Parameters
     ----------
-    descent : _Descent
+    descent : Descent
         Initial state, modified in place.
     limits : Limits
         Limits of the run.
@@ -247,8 +235,13 @@ def _descend(descent: _Descent, limits: Limits, watched: bool) -> Solution:
             if was_stuck or descent.ready or misled:
                 descent.correct(progress)
             watched = limits.callback is not None
-        descent.pair_round(progress)
-        descent.newton_round(progress)
+        try:
+            descent.pair_round(progress)
+            descent.newton_round(progress)
+        except MemoryError as problem:
+            # The last point that was checked is the best one that is consistent.
+            progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
+            break
     return progress.solution()
 
 
@@ -375,8 +368,8 @@ class WorkCounter:
 
 
 @dataclass
-class _Descent:
-    """State of a run.
+class Descent:
+    """State of a run of SMO.
 
     Parameters
     ----------
@@ -404,35 +397,72 @@ class _Descent:
     @classmethod
     def of(
         cls, problem: MarginProblem, start: Point | None, limits: Limits, memory: Workspace
-    ) -> _Descent:
-        """Return the initial state, at 0 or at the multipliers of a warm start."""
-        units = ProblemScaling.of(problem)
-        points = PointProblem.of(problem, units)
-        at = SmoIterate(np.zeros(problem.m), -points.z, 0.0)
-        if start is not None:
-            at = SmoIterate(points.numbers(initial_multipliers(start, problem)), -points.z, np.inf)
-        return cls._starting(
-            points, at, WorkingSet.of(problem.gram, units.unit, limits.n_jobs, memory), limits
-        )
+    ) -> Descent:
+        """Return the initial state, at 0 or at the multipliers of a warm start.
 
-    def turned_to(self, problem: MarginProblem, limits: Limits) -> _Descent:
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem to solve.
+        start : Point or None
+            Warm start.
+        limits : Limits
+            Limits of the run.
+        memory : Workspace
+            Memory of the working set's block.
+        """
+        points = PointProblem.of(problem, ProblemScaling.of(problem))
+        working = WorkingSet.of(problem.gram, points.units.unit, limits.n_jobs, memory)
+        return cls.starting(points, working, start, limits)
+
+    @classmethod
+    def starting(
+        cls, points: PointProblem, working: WorkingSet, start: Point | None, limits: Limits
+    ) -> Descent:
+        """Return the initial state of a scaled problem.
+
+        Parameters
+        ----------
+        points : PointProblem
+            Scaled problem.
+        working : WorkingSet
+            Empty working set.
+        start : Point or None
+            Warm start.
+        limits : Limits
+            Limits of the run.
+        """
+        at = SmoIterate(np.zeros_like(points.z), -points.z, 0.0)
+        if start is not None:
+            a = points.numbers(initial_multipliers(start, points.margin))
+            at = SmoIterate(a, -points.z, np.inf)
+        return cls._at(points, at, working, limits)
+
+    def turned_to(self, problem: MarginProblem, limits: Limits) -> Descent:
         """Return the initial state for the same data at other costs.
 
         It is the current point scaled by the ratio of the costs if only C differs, and
         0 otherwise.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem at other costs.
+        limits : Limits
+            Limits of the run.
         """
         margin, f = self.problem.margin, self.at.G + self.problem.z
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
-        points = PointProblem.of(problem, self.problem.units)
+        points = self.problem.at_costs(problem)
         a = np.clip(ratio * self.at.a, points.sides.lower, points.sides.upper)
-        return self._starting(
+        return self._at(
             points, SmoIterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits
         )
 
     @classmethod
-    def _starting(
+    def _at(
         cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits
-    ) -> _Descent:
+    ) -> Descent:
         """Return the state at a point, with no work done.
 
         Large problems use float32 if the gap can be estimated: the estimate shows when
@@ -496,7 +526,7 @@ class _Descent:
         if problem.any_hard:
             return problem.margin.gram @ beta
         support = np.flatnonzero(beta)
-        if self.working.in_float64_whole:
+        if self.working.has_fast_product:
             self.at.drift = 0.0
             return self.working.product(support, beta[support] * units.unit)
         f, error = (
@@ -527,7 +557,7 @@ class _Descent:
         f : ndarray of shape (m,)
             Function values.
         """
-        self.at.G = f / self.problem.units.spread - self.problem.z
+        self.at.G = self.working.placed(f) / self.problem.units.spread - self.problem.z
 
     def look_again(self) -> None:
         """Recompute violation, level and estimated gap, and record the round."""
@@ -581,7 +611,7 @@ class _Descent:
         if self.working.in_float32:
             self.working.work_in(self.working.exact)
         if problem.margin.convex and progress.dual < 0.0:
-            self.at = SmoIterate(np.zeros(problem.units.m), -problem.z, 0.0)
+            self.at = SmoIterate(np.zeros_like(problem.z), -problem.z, 0.0)
         self.aim.narrow(tol, progress.gap, self.close)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
@@ -614,7 +644,7 @@ class _Descent:
         effort, look, goal = self.effort, self.look, self.aim.goal
         effort.work += self.working.choose(look)
         W, K = self.working.points, self.working.K
-        a, G = self.at.a[W], (self.at.G[W] - look.level).astype(K.dtype)
+        a, G = self.at.a[W], (self.at.G[W] - look.level).astype(self.working.tiles.dtype)
         sides = self.problem.sides if self.working.whole else self.problem.sides.of(W)
         deepest = (
             DEEPEST_WHOLE_ROUND
@@ -626,7 +656,7 @@ class _Descent:
             max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND
         )
         limit = max(
-            ROUND_STEPS_PER_POINT * len(W),
+            self.working.costs.steps_per_point * len(W),
             FEWEST_ROUND_STEPS,
             effort.steps // 2 if self.rough else 0,
         )
@@ -637,13 +667,13 @@ class _Descent:
                 limit - taken,
                 progress.max_iter - effort.steps,
             )
-            steps, violation = pair_steps(
-                K, G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, max_steps
+            steps, violation = self.working.pair_steps(
+                G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, max_steps
             )
             taken, effort.steps = taken + steps, effort.steps + steps
             if violation <= eps or steps < max_steps:
                 break
-        effort.price = taken * (2 * len(W) + PAIR_STEP_WORK) + self._move(W, a)
+        effort.price = taken * (2 * len(W) + self.working.costs.pair_step) + self._move(W, a)
         effort.work += effort.price
         new_gap = self.look.relative_gap
         effort.pace = (
@@ -669,13 +699,21 @@ class _Descent:
         a, sides = self.at.a[free], self.problem.sides.of(free)
         H = self.working.face(free)
         # The separable part adds its ridge on the side of 0 where a_i lies.
-        H[np.diag_indices(len(free))] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
+        H.reshape(-1)[:: len(free) + 1] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
             H.dtype
         )
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
         solution = maximise_on_face(
-            H, g, a, lower, upper, True, max_factorisations, lambda: progress.out_of_time
+            H,
+            g,
+            a,
+            lower,
+            upper,
+            True,
+            max_factorisations,
+            lambda: progress.out_of_time,
+            self.working.factor,
         )
         self.effort.spent, self.effort.work = self._move(free, solution) + 4 * len(free) ** 2, 0
 
@@ -692,17 +730,19 @@ class _Descent:
         factorisation, and `ahead` that of pair steps at the price and pace of the last
         round.
         """
-        effort, look, goal, working = self.effort, self.look, self.aim.goal, self.working
+        effort, look, goal = self.effort, self.look, self.aim.goal
+        working, costs = self.working, self.working.costs
         if not self.rough and n <= SMALL_FACE:
             return count_affordable_factorisations(n, effort.work // WORK_PER_MULTIPLICATION)
         if (
-            not 2 <= n <= MAX_NEWTON_POINTS
+            not 2 <= n <= costs.max_face
             or look.relative_gap > NEWTON_GAP
             or effort.work < 2 * effort.spent
         ):
             return 0
-        once = FACE_WORK + 8 * n**2 + (0 if working.whole else 4 * n * working.m)
-        each = FACTORISATION_WORK + 8 * n**2 + n**3 // CUBE_PER_WORK
+        once = costs.face + int(costs.face_entry * n**2)
+        once += 0 if working.whole else int(costs.outside_entry * n * working.m)
+        each = costs.factorisation + int(costs.face_entry * n**2) + n**3 // costs.cubes
         ahead = (
             effort.price
             * float(np.log(max(look.relative_gap, goal) / goal))
@@ -728,3 +768,7 @@ def _ray_value(progress: DualConvergenceMonitor, units: ProblemScaling) -> float
     norm2 = progress.shown.norm2
     gain = max(progress.dual + norm2 / 2, 0.0)
     return gain * (gain / max(2 * norm2, 1e-300 + 1e-32 * gain * units.unit))
+
+
+Beginning = Callable[[MarginProblem, Point | None, Limits, Workspace], Descent]
+"""Function that returns the initial state of a run."""

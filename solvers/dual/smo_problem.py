@@ -251,6 +251,16 @@ class PointProblem:
             problem, units, sides, z, costs, hard, at_0, np.inf if hard.any() else 2.0 * at_0
         )
 
+    def at_costs(self, problem: MarginProblem) -> PointProblem:
+        """Return the problem of the same data at other costs and weights.
+
+        Parameters
+        ----------
+        problem : MarginProblem
+            Problem at the other costs.
+        """
+        return PointProblem.of(problem, self.units)
+
     @property
     def any_hard(self) -> bool:
         """True if there are hard rows."""

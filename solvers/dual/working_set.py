@@ -17,15 +17,19 @@ T. Joachims. Making large-scale SVM learning practical (1999), for the sets.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
+from equimargin.solvers.dual.newton_on_face import FaceFactor, factor_face
 from equimargin.solvers.dual.smo_problem import NEVER, Index, OptimalityState, SeparablePart
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
@@ -63,11 +67,68 @@ RENEWED_PART = 3
 
 Above it, only the rows and columns of the new points are recomputed.
 """
+
+
+@dataclass(frozen=True)
+class RoundCosts:
+    """Work of the parts of a round on a device, in units of `WorkCounter`, and limits.
+
+    Work is counted, not timed, so that equal runs take equal decisions.
+
+    Parameters
+    ----------
+    pair_step : int
+        Overhead of a pair step. The two passes over the working set come on top.
+    steps_per_point : int
+        Pair steps that a round may always take, per point of the working set. Updating
+        the gradient outside the set costs as much as several of them.
+    outside_entry : float
+        Work of an entry of K outside the working set.
+    face : int
+        Overhead of a Newton attempt. Its matrix and its factorisations come on top.
+    face_entry : float
+        Work of an entry of the matrix of the free points, and of a pass over it.
+    factorisation : int
+        Overhead of a factorisation.
+    cubes : int
+        Ratio of n^3 to the work of factorising n points.
+    max_face : int
+        Number of free points above which Newton steps are skipped.
+    """
+
+    pair_step: int
+    steps_per_point: int
+    outside_entry: float
+    face: int
+    face_entry: float
+    factorisation: int
+    cubes: int
+    max_face: int
+
+
+PROCESSOR_COSTS = RoundCosts(
+    pair_step=600,
+    steps_per_point=5,
+    outside_entry=4,
+    face=600_000,
+    face_entry=8,
+    factorisation=200_000,
+    cubes=36,
+    max_face=4000,
+)
+"""Work of a round on a processor (measured).
+
+Factorising the matrix of more than `max_face` free points would take seconds.
+"""
 POINT_IN_PYTHON, PAIR_STEP_IN_PYTHON = 5.0, 20.0
 """Cost of pair steps that run uncompiled, in iterations of a Python loop.
 
 The first value is per point before the first step, the second per step.
 """
+
+
+Numbers = TypeVar("Numbers", bound=NDArray[Any])
+"""Array of any type."""
 
 
 class WorkingSet:
@@ -90,7 +151,11 @@ class WorkingSet:
         Working set; kept when the precision changes.
     K : ndarray of shape (q, q) or None
         Block of K; None until computed in this precision.
+    costs : RoundCosts
+        Work of the parts of a round.
     """
+
+    costs = PROCESSOR_COSTS
 
     def __init__(self, exact: Tiles, single: Tiles, memory: Workspace) -> None:
         self.exact, self.single, self.tiles, self.memory = exact, single, exact, memory
@@ -131,12 +196,12 @@ class WorkingSet:
         return self.tiles is self.single
 
     @property
-    def in_float64_whole(self) -> bool:
-        """True if the block is all of K in float64."""
+    def has_fast_product(self) -> bool:
+        """True if `product` is cheap: on a processor, if the block is all of K in float64."""
         return self.whole and self.K is not None and not self.in_float32
 
     def product(self, points: Index, v: Array) -> Array:
-        """Return K[:, points] v / unit in float64, if the block is all of K.
+        """Return K[:, points] v / unit in float64, if `has_fast_product`.
 
         Parameters
         ----------
@@ -153,6 +218,47 @@ class WorkingSet:
         f = np.zeros(self.m)
         add_rows(self.K, points, v, f, 0, self.m)
         return f
+
+    def placed(self, v: Numbers) -> Numbers:
+        """Return numbers of all points as an array of the device of the run.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Numbers.
+        """
+        return v
+
+    def pair_steps(
+        self, G: Block, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int
+    ) -> tuple[int, float]:
+        """Take pair steps on the set by its block, as the function `pair_steps` does.
+
+        Parameters
+        ----------
+        G, a, sides, floor, eps, steps
+            As in the function.
+
+        Returns
+        -------
+        steps : int
+            Number of steps taken.
+        violation : float
+            Violation of the last pair.
+        """
+        return pair_steps(self.K, G, a, sides, floor, eps, steps)
+
+    def factor(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+        """Return the damped factor of the matrix of free points, as `factor_face` does.
+
+        Parameters
+        ----------
+        H : ndarray of shape (n, n)
+            Matrix of the free points.
+        out_of_time : callable
+            Returns True if the run must end.
+        """
+        return factor_face(H, out_of_time)
 
     def work_in(self, tiles: Tiles) -> None:
         """Set the precision of the pair steps, and drop a block in the other precision.
@@ -294,7 +400,7 @@ def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index
     """
     rise, fall, free = look.rise, look.fall, look.free
     half = max(size // 2, size - int(np.count_nonzero(free[before]))) // 2
-    taken = np.zeros(len(rise), dtype=bool)
+    taken = np.zeros_like(free)
     for candidates, key, level in (
         (np.flatnonzero(rise < look.most), rise, look.level),
         (np.flatnonzero(fall > look.least), -fall, -look.level),
@@ -342,7 +448,9 @@ def choose_violators(candidates: Index, key: Array, level: float, n: int) -> Ind
     if len(violators) <= CROWD * n:
         return candidates[np.argpartition(key[candidates], n)[:n]]
     ranked = violators[np.argsort(key[violators])]
-    return ranked[np.linspace(0, len(ranked) - 1, n).astype(np.intp)]
+    # 0 .. n - 1 on the device of the arrays.
+    places = np.flatnonzero(np.ones_like(ranked[:n]))
+    return ranked[places * (len(ranked) - 1) // max(n - 1, 1)]
 
 
 def keep_positions(points: Index, before: Index) -> tuple[Index, Index]:

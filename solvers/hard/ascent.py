@@ -98,7 +98,7 @@ class Ascent:
             self.alpha = drop_negative_multipliers(self.face)
 
     def _enter(self, n: int, u: float, out_of_time: Callable[[], bool]) -> bool:
-        """Make row n active; return False if it completes a ray or time is out."""
+        """Make row n active; return False after a ray, an overflow or the time limit."""
         face, alpha, own = self.face, self.alpha, 0.0
         while not out_of_time():
             r, square, flat = face.towards(n)
@@ -111,6 +111,9 @@ class Ascent:
                 return False
             full = np.inf if flat else u / square
             step = min(first, full)
+            # u / square overflows where an entry of K is subnormal.
+            if not np.isfinite(step):
+                return False
             alpha, own = alpha - step * r, own + step
             if full <= first:
                 face.append(n)

@@ -22,9 +22,9 @@ from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
 from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import gamma_n
+from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
 from equimargin.formulations.numeric.vector_loops import exponential
 from equimargin.solvers.products.crew import Crew
-from equimargin.solvers.products.rows_by_panel import ROWS, rows_by_panel
 
 Index = NDArray[np.intp]
 Block = NDArray[Any]

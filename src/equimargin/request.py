@@ -56,7 +56,7 @@ class CompareOptions(ProblemOptions, total=False):
         epsilon, as in `ProblemOptions`.
     formulations, solvers, tol, agree_tol, time_limit, total_time : object
         As in `ComparisonRequest`.
-    patient, jobs, include_controls : object
+    patient, jobs, include_controls, device : object
         As in `ComparisonRequest`.
     """
 
@@ -70,6 +70,7 @@ class CompareOptions(ProblemOptions, total=False):
     patient: bool
     jobs: int
     include_controls: bool
+    device: str
 
 
 def option(
@@ -132,12 +133,14 @@ class ComparisonRequest:
         their answers fail, with that reason.
     include_controls : bool, optional
         True to declare the negative controls, too.
+    device : str, optional
+        "cpu", or "cuda" ("cuda:1", ...) for one more answer of smo, on an NVIDIA card.
 
     Raises
     ------
     ValueError
         If a tolerance or limit is not positive and finite, or the number of processes
-        is invalid.
+        or the device is invalid.
     TypeError
         If a formulation is named by anything but text.
     """
@@ -206,6 +209,15 @@ class ComparisonRequest:
         ),
     )
 
+    device: str = field(
+        default="cpu",
+        metadata=option(
+            metavar="DEVICE",
+            help="Device of one more answer of smo: cuda, or cuda:1 for the second NVIDIA card.",
+            panel=ANSWERS,
+        ),
+    )
+
     def __post_init__(self) -> None:
         """Convert the fields to numbers and tuples, and refuse invalid values."""
         from collections.abc import Iterable
@@ -216,6 +228,7 @@ class ComparisonRequest:
             optional_limit,
             positive_finite,
         )
+        from equimargin.solvers.solution import check_device
 
         made: dict[str, Any] = {
             name: bool(getattr(self, name)) for name in ("patient", "include_controls")
@@ -225,6 +238,7 @@ class ComparisonRequest:
             for name in ("tol", "agree_tol", "time_limit")
         }
         made["total_time"] = optional_limit(self.total_time, "total_time")
+        made["device"] = check_device(self.device)
         processes = "a whole number of processes from 1 on, or -1 for all cores"
         made["jobs"] = int(
             check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)

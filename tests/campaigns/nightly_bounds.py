@@ -5,7 +5,8 @@
 Optima of one and two points have closed forms (`exact.closed_forms`), those of up to
 eight points come from `exact_optimum`. Scales, costs, weights and kernel parameters go
 from 1e-320 to 1e300, offsets to 1e8 times the scale. For every problem the solution of
-one solver, the rounded optimum, and random points are judged. The proven interval of a
+one solver, the rounded optimum, and random points are judged. In half of the examples the
+compiled loop of large problems computes the products with K. The proven interval of a
 point must contain the optimum; the exact primal and dual values of the point must lie
 in it, and outside of the inner interval. No call may take more than 10 s of CPU, warn,
 or raise an undocumented exception. A problem may be rejected only at its construction,
@@ -29,6 +30,7 @@ from functools import partial
 from math import inf, nan
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -49,6 +51,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.kernels import multiplier
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
 from equimargin.shrink import Instance
@@ -93,6 +96,8 @@ NAMES: dict[str, Any] = {
     **{"given_gram": given_gram, "sparse": sparse, "array": np.array, "inf": inf, "nan": nan},
 }
 """Values of the names in the text of an example."""
+LOOP = "from equimargin.formulations.kernels import multiplier\nmultiplier.COMPILED_ENTRIES = 0\n"
+"""Lines of a script after which the compiled loop computes products of any size."""
 HOME = tuple(
     str(Path(module.__path__[0]).resolve()) for module in (equimargin, formulations, solvers)
 )
@@ -289,11 +294,14 @@ class Watch:
 
     family: str
     text: str
+    loop: bool
     findings: list[Finding] = field(default_factory=list)
 
     def found(self, kind: str, sentence: str, shown: str) -> None:
         """Note a failing case."""
-        self.findings.append(Finding(kind, sentence, script(self.text, sentence, shown)))
+        self.findings.append(
+            Finding(kind, sentence, script(self.text, sentence, LOOP * self.loop + shown))
+        )
 
     @contextmanager
     def call(self, what: str, shown: str, ours: bool = False) -> Iterator[None]:
@@ -376,12 +384,20 @@ class Optimum:
 
 def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
     """Judge an example; return its failing cases, and its outcome as text."""
-    watch, rng = Watch(family, text), np.random.default_rng([*number, 1])
+    watch = Watch(family, text, loop=bool(np.random.default_rng([*number, 2]).integers(2)))
+    if not watch.loop:
+        return watch, _outcome(watch, np.random.default_rng([*number, 1]))
+    with patch.object(multiplier, "COMPILED_ENTRIES", 0):
+        return watch, _outcome(watch, np.random.default_rng([*number, 1]))
+
+
+def _outcome(watch: Watch, rng: np.random.Generator) -> str:
+    """Judge an example; return its outcome as text."""
     try:
         with watch.call("construction", "", ours=True):
-            problem: Problem = eval(text, dict(NAMES))
+            problem: Problem = eval(watch.text, dict(NAMES))
     except Skipped:
-        return watch, "refused"
+        return "refused"
     try:
         optimum = optimum_of(watch, problem, rng.integers(3) == 0)
     except Skipped:
@@ -399,8 +415,8 @@ def checked(family: str, text: str, number: Sequence[int]) -> tuple[Watch, str]:
         with suppress(Skipped):
             _judge(watch, problem, optimum, at, origin, point)
     if optimum is None:
-        return watch, "no optimum to judge by"
-    return watch, "infeasible" if optimum.lower is None else "judged"
+        return "no optimum to judge by"
+    return "infeasible" if optimum.lower is None else "judged"
 
 
 def optimum_of(watch: Watch, problem: Problem, both: bool) -> Optimum | None:
@@ -639,6 +655,8 @@ def compile_all() -> None:
             for name, solver in SOLVERS.items():
                 if solver.refusal(problem) is None:
                     solve(problem, name)
+    with patch.object(multiplier, "COMPILED_ENTRIES", 0):
+        multiplier.multiply(rbf(), np.ones((1, 1)), np.zeros(1, dtype=np.intp), np.ones((1, 1)))
 
 
 CAMPAIGN = Campaign(__name__, __doc__, checks, len(FAMILIES) * 20, shared=True, start=compile_all)

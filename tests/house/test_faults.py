@@ -25,6 +25,10 @@ def test_a_fault_changes_one_place_and_leaves_a_program(fault: faults.Fault) -> 
     source = (ROOT / fault.file).read_text(encoding="utf-8")
     assert source.count(fault.old) == 1
     changed = source.replace(fault.old, fault.new)
+    if not fault.file.endswith(".py"):
+        # A kernel in CUDA C: its tests compile it.
+        assert changed.count("(") - changed.count(")") == source.count("(") - source.count(")")
+        return
     assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
 
 

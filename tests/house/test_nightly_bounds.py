@@ -169,7 +169,7 @@ def test_a_refusal_of_our_own_at_construction_is_no_finding() -> None:
 def test_an_exact_optimum_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = regression([[1.0]], [1.0])
     monkeypatch.setattr(campaign, "exact_optimum", lambda *_, **__: exact_optimum(problem))
-    watch = campaign.Watch("svm.soft", SIMPLE)
+    watch = campaign.Watch("svm.soft", SIMPLE, loop=False)
     campaign.optimum_of(watch, eval(SIMPLE, dict(campaign.NAMES)), True)
     assert [finding.kind for finding in watch.findings] == ["exact svm.soft"]
 

@@ -80,7 +80,8 @@ def wanted(tree: Path) -> dict[str, bytes]:
         f"{path.relative_to(tree / folder).as_posix()}": path.read_bytes()
         for package, folder in PACKAGE_DIR.items()
         for path in (tree / folder).rglob("*")
-        if path.suffix in {".py", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}
+        if path.suffix
+        in {".py", ".cu", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}
         or path.name in {"py.typed", "_CoqProject"}
     }
 

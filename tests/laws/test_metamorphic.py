@@ -43,6 +43,8 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.solvers import SOLVERS, Solution, solve
+from equimargin.solvers.registry import DEVICE_SOLVERS
+from equimargin.solvers.solution import HOST
 from equimargin.testing import CANONICAL, HARD, ONE_NORM, get_task, margin_problems
 from narrow import as_a, present
 
@@ -95,7 +97,7 @@ def law(families: Collection[str], **changes: Any) -> Callable[[Law], Law]:
 def solutions(problem: Problem) -> list[Solution]:
     """Solve the problem by every specialised solver of its family.
 
-    SMO, TRON and the path are among them.
+    SMO, TRON and the path are among them; the method of a card runs with numpy.
     """
     names = [
         name
@@ -104,6 +106,11 @@ def solutions(problem: Problem) -> list[Solution]:
     ]
     assert names, f"no solver takes {problem.family}"
     found = [solve(problem, name, tol=1e-9) for name in names]
+    found += [
+        solve(problem, name, tol=1e-9, device=HOST)
+        for name, solver in DEVICE_SOLVERS.items()
+        if solver.takes(problem.family) and solver.refusal(problem) is None
+    ]
     for solution in found:
         assert solution.interval.relative_width <= NARROW or is_out_of_reach(solution), (
             solution.interval,

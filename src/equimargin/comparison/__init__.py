@@ -24,6 +24,9 @@ from equimargin.problems import make_problems_from_arrays, make_problems_from_da
 from equimargin.proofs.referee import find_available_answers
 from equimargin.report.comparison import Comparison
 from equimargin.request import CompareOptions, ComparisonRequest, ProblemOptions
+from equimargin.solvers import Solver
+from equimargin.solvers.registry import DEVICE_SOLVERS, on_device
+from equimargin.solvers.solution import PROCESSOR
 
 __all__ = [
     "CompareOptions",
@@ -134,11 +137,12 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     Raises
     ------
     ValueError
-        If a pattern matches nothing, or none of the choices applies to any problem.
+        If a pattern matches nothing, none of the choices applies to any problem, or the
+        device is missing.
     """
     # The total time includes the planning.
     started = time.perf_counter()
-    choice = Choice.of(request.formulations, request.wanted)
+    choice = Choice.of(request.formulations, [*request.wanted, *_of_device(request.device)])
     total = inf if request.total_time is None else request.total_time
     meant = [
         problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)
@@ -164,6 +168,17 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     jobs = [job for family in families for job in family.jobs]
     left_out = tuple(choice.left_out(meant, jobs, request.formulations))
     return Schedule(families, request, choice.asked, settings, left_out, started).comparisons()
+
+
+def _of_device(device: str) -> Iterator[Solver]:
+    """Yield the solvers that run on a device, which must exist; none for the processor."""
+    if device == PROCESSOR:
+        return
+    # Imported here: a comparison on the processor does not need it.
+    from equimargin.solvers.device.method import on_device as entered
+
+    with entered(device):
+        yield from (on_device(name, device) for name in DEVICE_SOLVERS)
 
 
 def _named(first: Any, more: Sequence[Any], how: Mapping[str, Any]) -> dict[str, Any]:

@@ -214,6 +214,17 @@ class CostEstimator(MarginEstimator):
         }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class DeviceEstimator(CostEstimator):
+    """Base of the margin estimators that a graphics card can fit."""
+
+    device: str = "cpu"
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return super()._limits | {"device": self.device}
+
+
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:
     """Return the validated weights of the rows, None if there are none.
 

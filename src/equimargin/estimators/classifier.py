@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
+from equimargin.estimators.base import DeviceEstimator, MarginEstimator, row_weights
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
@@ -94,7 +94,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginClassifier(Classifier, CostEstimator):
+class MarginClassifier(Classifier, DeviceEstimator):
     """Support vector machine for two or more classes.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),
@@ -139,6 +139,8 @@ class MarginClassifier(Classifier, CostEstimator):
         Time limit per pair of classes, in seconds.
     n_jobs : int or None, default None
         Threads of a large problem; None is 1 and -1 all.
+    device : str, default "cpu"
+        "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card.
 
     Attributes
     ----------

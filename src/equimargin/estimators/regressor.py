@@ -8,7 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
+from equimargin.estimators.base import DeviceEstimator, MarginEstimator, row_weights
 from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
@@ -35,14 +35,14 @@ class Regressor(RegressorMixin, MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginRegressor(Regressor, CostEstimator):
+class MarginRegressor(Regressor, DeviceEstimator):
     """Support vector regression.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(|y_i - f(x_i) - b| - epsilon)
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs
+    C, kernel, degree, gamma, coef0, loss, solver, tol, max_iter, time_limit, n_jobs, device
         See `MarginClassifier`.
     epsilon : float, default 0.1
         Half width of the tube without loss, at least 0, in the units of y.

@@ -347,7 +347,7 @@ def test_a_crowd_of_violators_takes_fewer_rounds(monkeypatch: pytest.MonkeyPatch
     X, y = clusters(4000, flipped=0.4)
     problem, rounds = classification(X, y, 1.0, rbf(1 / 6)), list[int]()
     for crowd in (working_set.CROWD, 10**9):
-        calls, pair_round = list[int](), smo._Descent.pair_round
+        calls, pair_round = list[int](), smo.Descent.pair_round
 
         def counted(descent: Any, progress: Any, calls: Any = calls, run: Any = pair_round) -> None:
             calls.append(1)
@@ -355,7 +355,7 @@ def test_a_crowd_of_violators_takes_fewer_rounds(monkeypatch: pytest.MonkeyPatch
 
         monkeypatch.setattr(working_set, "CROWD", crowd)
         with monkeypatch.context() as patched:
-            patched.setattr(smo._Descent, "pair_round", counted)
+            patched.setattr(smo.Descent, "pair_round", counted)
             checked(problem, 1e-3)
         rounds.append(len(calls))
     assert rounds[0] <= 0.6 * rounds[1]

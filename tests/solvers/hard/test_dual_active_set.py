@@ -308,6 +308,13 @@ def test_no_pair_at_all() -> None:
     assert (found.status, found.lower, found.upper) == (Status.OPTIMAL, 0.0, 0.0)
 
 
+def test_a_step_that_overflows_is_a_numerical_failure() -> None:
+    K = np.full((2, 2), 1e-320)
+    problem = classification(K, [1, 1], C=np.inf, kernel=precomputed(), bias=False)
+    assert solve(problem, "dual_active_set").status is Status.NUMERICAL_FAILURE
+    assert exact_optimum(problem).status is Status.OPTIMAL
+
+
 def test_limits_end_a_run() -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(300, 20))

@@ -10,9 +10,9 @@ import pytest
 from equimargin.formulations import rbf
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.jit import fast
+from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers.products.kept_tiles import KeptTiles, kept
-from equimargin.solvers.products.rows_by_panel import ROWS, rows_by_panel
 from equimargin.solvers.products.tiles import DEAR_FEATURES, PANEL_COLUMNS, GivenTiles, tiles
 
 M = 3 * PANEL_COLUMNS + 17

@@ -349,6 +349,7 @@ def _of_solver(name: str) -> Iterator[str]:
     from inspect import getdoc, getmodule
 
     from equimargin.solvers import SOLVERS
+    from equimargin.solvers.registry import DEVICE_SOLVERS
 
     entry = SOLVERS[name]
     order = [solver.name for solver in SOLVERS.values() if not solver.reference]
@@ -367,6 +368,8 @@ def _of_solver(name: str) -> Iterator[str]:
             f"auto     chooses it if it supports the problem, {after}; solvers that suit the "
             f"problem's size go first"
         )
+    if name in DEVICE_SOLVERS:
+        yield "Card     runs on an NVIDIA card if it is named: device='cuda', --device cuda"
     yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
 
 

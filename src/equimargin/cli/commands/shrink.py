@@ -47,7 +47,9 @@ def shrink(  # prose-ok: param-section
         typer.Option(metavar="N", min=1, help="Instances sampled by SEED.", rich_help_panel=DATA),
     ] = EXAMPLES,
     posing: Annotated[ProblemFields, Without(("levels", "delta"))],
-    request: Annotated[ComparisonRequest, Without(("patient", "jobs", "include_controls"))],
+    request: Annotated[
+        ComparisonRequest, Without(("patient", "jobs", "include_controls", "device"))
+    ],
     slow: Annotated[
         float | None,
         typer.Option(

@@ -17,12 +17,15 @@ LEVELS = 3
 def warm_up() -> None:
     """Compile the code of the solvers, and store it on disk."""
     with report_errors():
+        import math
         import time
 
         import numpy as np
 
         from equimargin.comparison import compare
         from equimargin.formulations import linear, rbf
+        from equimargin.formulations.kernels.gram import Gram
+        from equimargin.formulations.kernels.multiplier import COMPILED_ENTRIES
         from equimargin.formulations.numeric.jit import (
             cache_directory,
             compile_eagerly,
@@ -45,6 +48,8 @@ def warm_up() -> None:
             )
             with compile_eagerly():
                 compare(problems, solvers=list(SOLVERS), patient=True)
+        points = math.isqrt(COMPILED_ENTRIES) + 1
+        Gram(rbf(1.0), random.normal(size=(points, FEATURES))).product(np.ones(points))
         directory = cache_directory()
         kept = (
             f"kept in {directory}"
