@@ -1,12 +1,15 @@
 """Programs in floats with the names of their rows and columns, read from model files.
 
-HiGHS reads the files: MPS and QPS, fixed or free, and CPLEX's LP format.
+HiGHS reads the files: MPS and QPS without spaces in names, and CPLEX's LP format. What
+it would leave out is refused.
 """
 
 from __future__ import annotations
 
-import shutil
+import gzip
+import re
 import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +21,18 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.programs.standard_form import StandardForm
 
 SUFFIXES = {".mps": ".mps", ".qps": ".mps", ".lp": ".lp"}
-"""Suffixes of model files, and the names by which HiGHS knows them; .gz may follow."""
+"""Suffixes of model files, and those by which HiGHS knows them; .gz may follow."""
 HIGHS_INFINITY = 1e20
-"""Minimum size of a number that HiGHS takes as infinite."""
+"""Minimum size of a bound that HiGHS takes as infinite."""
+OPTIONS = {
+    "small_matrix_value": 1e-12,
+    "large_matrix_value": np.inf,
+    "infinite_cost": np.inf,
+    "log_to_console": False,
+}
+"""Options with which HiGHS keeps as many numbers as it can; it drops smaller ones."""
+CHANGES = ("ignored", "duplicate", "same name")
+"""Words of HiGHS's messages about parts of a file that are not in its model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +88,8 @@ def read_model(path: Path) -> Model:
     Raises
     ------
     ValueError
-        If the suffix is unknown, HiGHS does not read the file, or a variable is an
-        integer or semicontinuous.
+        If the suffix is unknown, HiGHS does not read all of the file, a variable is an
+        integer or semicontinuous, or there is none.
     OSError
         If the file cannot be opened.
     """
@@ -90,21 +102,67 @@ def read_model(path: Path) -> Model:
             f"{path} is no model file that is known by its suffix; give one of "
             f"{', '.join(SUFFIXES)}, also with .gz"
         )
-    with path.open("rb"):
-        pass
+    content = _unpacked(path)
+    if not content.strip():
+        raise ValueError(f"{path} is empty; write it anew with the program that made it")
+    if re.search(rb"(?i)(?<!\S)[+-]?nan(?!\S)", content):
+        raise ValueError(f"{path} has a nan, which HiGHS would leave out; mend the file")
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    packed = ".gz" if path.name.lower().endswith(".gz") else ""
+    said: list[str] = []
+
+    def hear(_kind: Any, message: str, *_: Any) -> None:
+        # That parser reads some files for ever.
+        if "fixed format parser" in message:
+            raise ValueError(
+                f"{path} has names with spaces, or words out of place ({_plain(said[-1])}); rename "
+                f"or mend them"
+            )
+        said.append(message)
+
+    solver.setCallback(hear, None)
+    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackLogging)
+    for option, value in OPTIONS.items():
+        solver.setOptionValue(option, value)
     with tempfile.TemporaryDirectory() as folder:
         # HiGHS chooses the format by the suffix, and knows no .qps.
-        copy = Path(folder) / f"model{SUFFIXES[suffix]}{packed}"
-        shutil.copyfile(path, copy)
-        if solver.readModel(str(copy)) == highspy.HighsStatus.kError:
-            raise ValueError(
-                f"{path} is no {SUFFIXES[suffix][1:].upper()} file that HiGHS reads; check its "
-                f"format, or write it anew with the program that made it"
-            )
+        copy = Path(folder) / f"model{SUFFIXES[suffix]}"
+        copy.write_bytes(content)
+        failed = solver.readModel(str(copy)) == highspy.HighsStatus.kError
+    _refuse_changes(failed, said, f"{path}", SUFFIXES[suffix][1:].upper())
     return _model(solver.getModel(), highspy, path)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the content of a file, unpacked if gzip packed it."""
+    content = path.read_bytes()
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, OSError, zlib.error) as reason:
+        raise ValueError(f"{path} is a damaged gzip file ({reason}); copy it anew") from None
+
+
+def _refuse_changes(failed: bool, said: list[str], path: str, kind: str) -> None:
+    """Raise a ValueError if HiGHS has read no model, or not all of the file."""
+    if failed:
+        errors = (line for line in said if "ERROR:" in line and "Parser error" not in line)
+        reason = next((f" ({_plain(line)})" for line in errors), "")
+        raise ValueError(
+            f"{path} is no {kind} file that HiGHS reads{reason}; check its format, or write it "
+            f"anew with the program that made it"
+        )
+    changed = next((line for line in said if any(word in line for word in CHANGES)), None)
+    if changed is not None:
+        raise ValueError(
+            f"{path} is ambiguous, or has parts that HiGHS leaves out "
+            f"({_plain(changed)}); mend the file"
+        )
+
+
+def _plain(message: str) -> str:
+    """Return a message of HiGHS without its rank and its alignment."""
+    return " ".join(message.removeprefix("WARNING:").removeprefix("ERROR:").split())
 
 
 def _model(given: Any, highspy: Any, path: Path) -> Model:
@@ -116,6 +174,8 @@ def _model(given: Any, highspy: Any, path: Path) -> Model:
             f"{path} has {len(kinds)} integer or semicontinuous variables, and only continuous "
             f"ones are supported; for the relaxation, remove their declarations from the file"
         )
+    if lp.num_col_ == 0:
+        raise ValueError(f"{path} has no variables; check that it is the whole file")
     maximised = lp.sense_ == highspy.ObjSense.kMaximize
     sign = -1.0 if maximised else 1.0
     low, high = _ends(lp.row_lower_, lp.row_upper_)
@@ -129,6 +189,9 @@ def _model(given: Any, highspy: Any, path: Path) -> Model:
         *_ends(lp.col_lower_, lp.col_upper_),
         sign * float(lp.offset_),
     )
+    for numbers in (form.P.data, form.q, form.G.data, form.h, form.offset):
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{path} has a number that is not finite; mend it")
     columns, rows = (
         tuple(names) if len(names) == size else tuple(f"{letter}{i}" for i in range(size))
         for names, size, letter in (

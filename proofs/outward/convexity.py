@@ -98,7 +98,8 @@ def _is_definite(P: Any) -> bool:
         return False
     lowered = table - shift * np.eye(k)
     try:
-        np.linalg.cholesky(lowered)
+        factor = np.linalg.cholesky(lowered)
     except np.linalg.LinAlgError:
         return False
-    return True
+    # OpenBLAS takes a pivot that is a NaN, after an overflow, for a positive one.
+    return bool(np.isfinite(factor).all())

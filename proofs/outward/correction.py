@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index, Mask
-from equimargin.formulations.numeric.exact_sums import sum_rows
+from equimargin.formulations.numeric.exact_sums import LOST_BY_UNDERFLOW, sum_rows
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.outward.ends import Ball
@@ -119,10 +119,11 @@ def _enclosed(B: Any, e: Array, v: Array, weight: Array) -> Ball | None:
     for _ in range(NEWTON_STEPS):
         moved[chosen] += R @ sum_rows(e, (B, moved), way=-1)[0]
     residual, error = sum_rows(e, (B, moved), way=-1)
+    lost = (k + 1) * LOST_BY_UNDERFLOW if residual.any() or error.any() else 0.0
     step = (np.abs(R) @ (np.abs(residual) + error)) * (1 + unit)
     radius = np.zeros(len(v))
     # For a < 1/2 the factor a / (1 - a) is at most 2 a.
-    radius[chosen] = (step + 2 * a * step.max()) * (1 + unit)
+    radius[chosen] = (step + 2 * a * step.max()) * (1 + unit) + 4 * lost
     return Ball(moved, radius) if np.isfinite(radius).all() else None
 
 

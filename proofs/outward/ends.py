@@ -106,13 +106,7 @@ def lower_end(form: StandardForm, x: Ball, z: Ball, settled: Index | None = None
         terms[settled] = 0.0
     quadratic, slip = _quadratic(form, x.middle)
     gain, error = split_products(-form.h, z.middle)
-    gradient = np.abs(form.P @ x.middle)
-    spread = _total(form.P.nnz + form.P.shape[0], gradient @ x.radius) + _total(
-        len(z.radius), np.abs(form.h) @ z.radius
-    )
-    spread += _total(2 * form.P.nnz, x.radius @ (abs(form.P) @ x.radius)) + _product_slip(
-        form, x.middle, x.radius
-    )
+    spread = _change(form, np.zeros(len(form.q)), x) + _dot(np.abs(form.h), z.radius)
     lost = slip + LOST_BY_UNDERFLOW * len(gain) + 2 * spread
     value = add_once(
         [
@@ -159,12 +153,7 @@ def upper_end(form: StandardForm, x: Ball, settled: Index | None = None) -> floa
         return math.inf
     quadratic, slip = _quadratic(form, middle)
     cost, error = split_products(form.q, middle)
-    gradient = np.abs(form.P @ middle) + np.abs(form.q)
-    spread = _total(form.P.nnz + len(middle), gradient @ radius)
-    spread += _total(2 * form.P.nnz, radius @ (abs(form.P) @ radius)) + _product_slip(
-        form, middle, radius
-    )
-    lost = slip + LOST_BY_UNDERFLOW * len(cost) + 2 * spread
+    lost = slip + LOST_BY_UNDERFLOW * len(cost) + 2 * _change(form, form.q, x)
     value = add_once([form.offset, lost, *quadratic.tolist(), *cost.tolist(), *error.tolist()])
     return math.inf if math.isnan(value) else float(round_toward(value, 1))
 
@@ -175,20 +164,22 @@ def _quadratic(form: StandardForm, x: Array) -> tuple[Array, float]:
         return np.zeros(0), 0.0
     left = np.repeat(x, np.diff(form.P.indptr))
     right = x[form.P.indices]
-    p, e = split_products(form.P.data / 2, left)
+    p, e = split_products(form.P.data, left)
     first, second = split_products(p, right)
     third = e * right
-    slip = _total(len(third), np.abs(third).sum()) * 2 * UNIT
+    slip = _dot(np.abs(e), np.abs(right)) * 2 * UNIT
     slip += LOST_BY_UNDERFLOW * len(p) * (2 + float(np.abs(right).max(initial=0.0)))
-    return np.concatenate([first, second, third]), slip
+    # Half of x'Px, and not P / 2: half of the smallest float is 0.
+    return np.concatenate([first, second, third]) / 2, slip
 
 
-def _product_slip(form: StandardForm, x: Array, radius: Array) -> float:
-    """Return a bound of the error of |P x|'radius in floats."""
-    if not radius.any() or form.P.nnz == 0:
+def _change(form: StandardForm, q: Array, x: Ball) -> float:
+    """Return a bound of the change of 1/2 x'Px + q'x within a ball."""
+    if not x.radius.any():
         return 0.0
-    size = _total(2 * form.P.nnz, radius @ (abs(form.P) @ np.abs(x)))
-    return size * len(x) * 2 * UNIT
+    gradient, errors = sum_rows(q, (form.P, x.middle))
+    (largest,) = _spread(form.P, x.radius)
+    return _dot(_up(np.abs(gradient), errors), x.radius) + _dot(x.radius, largest)
 
 
 def _spread(M: Any, radius: Array) -> tuple[Array, ...]:
@@ -207,11 +198,10 @@ def _up(first: Array, *others: Array) -> Array:
     return np.asarray(total)
 
 
-def _total(terms: int, total: Any) -> float:
-    """Return an upper bound of a sum of nonnegative products that was computed in floats."""
-    size = float(total)
-    lost = (terms + 1) * LOST_BY_UNDERFLOW if size > 0 else 0.0
-    return size * (1.0 + (terms + 4) * 2 * UNIT) + lost
+def _dot(u: Array, v: Array) -> float:
+    """Return an upper bound of u'v for nonnegative u and v; 0 if every product is 0."""
+    terms = int(np.count_nonzero((u != 0) & (v != 0)))
+    return float(u @ v) * (1.0 + (terms + 4) * 2 * UNIT) + terms * LOST_BY_UNDERFLOW
 
 
 def _in_cones(form: StandardForm, v: Array, errors: Array) -> bool:
@@ -219,9 +209,9 @@ def _in_cones(form: StandardForm, v: Array, errors: Array) -> bool:
     start = form.zero + form.nonneg
     for size in form.cones:
         rows = slice(start, start + size)
-        least = round_toward(v[start] - errors[start], -1)
+        least = -add_rounded(-v[start], errors[start], 1)
         largest = _up(np.abs(v[rows]), errors[rows])[1:]
-        squares = _total(size, largest @ largest)
+        squares = _dot(largest, largest)
         if not (least >= 0 and least >= sqrt_rounded(squares, 1)):
             return False
         start += size

@@ -10,8 +10,8 @@ Three ways are tried in order of their price, each while the interval is too wid
    exactly, of which the floats are known to a small error (`repair`);
 3. rational numbers: points on the active face, or the exact optimum (`enclosure`).
 
-The best end of each side is kept: bad points and
-multipliers give a wide interval, not a false one.
+The best end of each side is kept: bad points and multipliers give a wide interval, not
+a false one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FormInterval:
     form : StandardForm
         Program.
     lower, upper : float
-        Ends, -inf and inf if not proven; lower > upper if no point is feasible.
+        Ends, -inf and inf if not proven.
     lower_by, upper_by : Way
         Ways that proved the ends.
     convex : str
@@ -129,7 +129,7 @@ def form_interval(
     found = _repaired(found, bounded, kept, x, natural, width, clock)
     size = len(x) + len(form.h)
     if rational and found.width > width and size <= MAX_RATIONAL_SIZE and clock.left > 0:
-        found = _in_rationals(found, x, natural, clock)
+        found = _in_rationals(found, x, natural, width, clock)
     return found
 
 
@@ -194,14 +194,16 @@ def _inner(form: StandardForm, z: Array) -> Array:
     return inner
 
 
-def _in_rationals(found: FormInterval, x: Array, z: Array, clock: Clock) -> FormInterval:
+def _in_rationals(
+    found: FormInterval, x: Array, z: Array, width: float, clock: Clock
+) -> FormInterval:
     """Return an interval with the ends that rational numbers prove within the time."""
     form = found.form
     program = program_of_form(form)
     full = np.concatenate([np.zeros(bound_count(form)), z[form.zero :]])
     given = (x, z[: form.zero], full)
     for point in (given, None):
-        if found.width <= WIDTH or clock.left <= 0:
+        if found.width <= width or clock.left <= 0:
             break
         proof = enclosure(program, point, seconds=clock.left / 2)
         found = _raised(found, outward(proof.lower, -1), "rational numbers", found.z)

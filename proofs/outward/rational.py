@@ -87,7 +87,8 @@ def exact_enclosure(form: StandardForm, x: Array, z: Array, seconds: float) -> E
         primal,
         "",
     )
-    if known.upper - known.lower <= NARROW * abs(float(known.upper)):
+    both = dual is not None and primal is not None
+    if both and known.upper - known.lower <= NARROW * abs(float(known.upper)):
         return known
     near = enclosure(program, (x, z[: form.zero], padded), seconds=seconds)
     if near.lower > known.lower:

@@ -64,8 +64,8 @@ def solve_form(form: StandardForm, name: str) -> tuple[Array, Array]:
         raise ValueError(f"{name} does not solve the problem: {reason}") from None
     if x.value is None or any(constraint.dual_value is None for constraint in constraints):
         raise ValueError(
-            f"{name} returns no point: it says that the problem is {problem.status}; pass a "
-            f"point and multipliers (x, y), or another solver"
+            f"{name} returns no point, and says that the problem is {problem.status}; that is not "
+            f"proven: check the constraints, name another solver, or pass a point and multipliers"
         )
     parts = [part for constraint in constraints for part in _flat(constraint.dual_value)]
     return np.array(x.value), np.concatenate([*parts, np.zeros(0)])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.compiled import compile_form
+from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model, read_model
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.certificates.program import program_certificate
@@ -66,9 +67,12 @@ class ProgramBound:
     @property
     def statement(self) -> str:
         """Sentence with the interval, its relative width, and the ways."""
-        if self.lower > self.upper:
-            return f"{self.name}: no point is feasible: the two ends contradict each other"
-        ways = sorted({self.lower_by, self.upper_by})
+        ways = sorted({self.lower_by, self.upper_by} - {"nothing"})
+        if not ways:
+            return (
+                f"{self.name}: the answer proves neither end of an interval; pass another answer, "
+                f"or name another solver"
+            )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
             f"{self.width:.1e}, proven by {' and '.join(ways)}; {self.taken}"
@@ -80,9 +84,14 @@ class ProgramBound:
         if self.objective is None:
             return ""
         far = max(abs(self.objective - self.lower), abs(self.objective - self.upper))
+        distance = (
+            f"at most {far:.1e} from the optimum"
+            if np.isfinite(far)
+            else "of which no distance from the optimum is proven"
+        )
         return (
-            f"the passed point has the objective {self.objective!r}, at most {far:.1e} from the "
-            f"optimum, and violates constraints by at most {self.violation:.1e}"
+            f"the passed point has the objective {self.objective!r}, {distance}, and violates "
+            f"constraints by at most {self.violation:.1e}"
         )
 
     def record(self) -> dict[str, Any]:
@@ -168,6 +177,10 @@ def bound(
             "x and y are those of a model file; a cvxpy problem has its own values: solve it "
             "before, or assign to its variables"
         )
+    if not isinstance(problem, cp.Problem):
+        raise ValueError(
+            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
+        )
     form = compile_form(problem)[0].tidied()
     found = form_interval(
         form, *solve_form(form, solver or DEFAULT_SOLVER), width=width, seconds=seconds
@@ -198,7 +211,7 @@ def _bound_of_model(
     point = point if given is None else given
     z = z if prices is None else _natural(model, point, prices)
     found = form_interval(form, point, z, width=width, seconds=seconds)
-    taken = "decimals are read as the nearest double"
+    taken = "the program is what HiGHS reads from the file, in doubles"
     if given is None:
         return _made(name, found, model.maximised, taken)
     objective = sign * form.objective(given)
@@ -239,9 +252,13 @@ def _made(
 def _vector(values: Values, names: tuple[str, ...], argument: str, noun: str) -> Array:
     """Return numbers in the order of the model."""
     if isinstance(values, Mapping):
-        unknown = [name for name in values if name not in set(names)]
-        if unknown:
-            raise ValueError(f"{argument} names {unknown[0]!r}, which is none of the {noun}")
+        known = set(names)
+        unknown = next((name for name in values if name not in known), None)
+        if unknown is not None:
+            raise ValueError(
+                f"{argument} names {unknown!r}, which is none of the {noun} of the model; the file "
+                f"may be of another model"
+            )
         # Solution files leave out zeros.
         values = [float(values.get(name, 0.0)) for name in names]
     numbers = np.ravel(np.asarray(values, dtype=np.float64))

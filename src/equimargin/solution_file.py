@@ -47,7 +47,7 @@ def read_solution(path: Path) -> tuple[Values | None, Values | None]:
 def _from_json(path: Path, text: str) -> tuple[Values | None, Values | None]:
     try:
         given = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as reason:
+    except (ValueError, RecursionError) as reason:
         raise ValueError(f"{path} is no JSON: {reason}") from None
     if not set(given) & {"x", "y"}:
         raise ValueError(f"{path} has neither x nor y; give one of them, or both")
@@ -60,42 +60,38 @@ def _numbers(path: Path, given: Any, key: str) -> Values | None:
     try:
         if isinstance(given, dict):
             return {name: float(v) for name, v in given.items()}
-        return [float(v) for v in given]
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{key} of {path} is neither a list of numbers nor an object of numbers by name"
-        ) from None
+        if isinstance(given, list):
+            return [float(v) for v in given]
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(
+        f"{key} of {path} is neither a list of numbers nor an object of numbers by name"
+    )
 
 
 def _from_lines(text: str) -> tuple[dict[str, float], dict[str, float]]:
     """Return primal values of columns and dual values of rows.
 
-    HiGHS's sections are "# Primal solution values" with "# Columns" and "# Rows", and
-    the same of "# Dual"; without sections every line is a primal value.
+    HiGHS's parts "# Primal solution values", "# Dual solution values" and "# Basis" have
+    sections "# Columns" and "# Rows"; without them every line is a primal value.
     """
     columns: dict[str, float] = {}
     rows: dict[str, float] = {}
-    dual, section = False, "columns"
+    part, section = "primal", "columns"
     for line in text.splitlines():
         words = line.split()
         if line.startswith("#"):
-            heading = line[1:].strip().lower()
-            if heading.startswith(("primal", "dual")):
-                dual = heading.startswith("dual")
-            section = heading.split()[0] if heading else section
+            heading = line[1:].lower().split()[:1]
+            if heading and heading[0] in ("primal", "dual", "basis"):
+                part, section = heading[0], ""
+            elif heading and heading[0] in ("columns", "rows"):
+                section = heading[0]
             continue
-        target = (
-            columns
-            if section not in ("rows", "basis") and not dual
-            else rows
-            if dual and section == "rows"
-            else None
-        )
+        target = {("primal", "columns"): columns, ("dual", "rows"): rows}.get((part, section))
         if target is None or len(words) < 2:
             continue
         try:
             target[words[0]] = float(words[1])
         except ValueError:
             continue
-    columns.pop("Objective", None)
     return columns, rows

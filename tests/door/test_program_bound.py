@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from equimargin import bound
 from equimargin.cli.app import app
 from equimargin.formulations.programs.model_file import read_model
+from equimargin.solution_file import read_solution
 
 RUN = CliRunner()
 MODEL = """NAME          QP
@@ -151,6 +153,71 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
     broken.write_text("ROWS\n nonsense")
     with pytest.raises(ValueError, match="is no MPS file that HiGHS reads"):
         bound(broken)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("x         r1", "x         r9", 'Row name "r9" in COLUMNS section is not defined'),
+        ("-1.0\n", "1e-13\n", "less than or equal to 1e-12: ignored"),
+        ("1.5\n", "1.5\n    x         r1        3.0\n", "duplicate nonzero"),
+        ("8.0\n", "8.0\n    y         x         2.0\n", "duplicate"),
+        ("-1.0\n", "nan\n", "has a nan"),
+        ("1.5\n", "inf\n", "a number that is not finite"),
+        ("RHS\n", "HS\n", "names with spaces, or words out of place"),
+        ("QUADOBJ\n", "QCMATRIX   r2\n", "Quadratic rows not supported"),
+        (MODEL, "", "is empty"),
+        (MODEL, "NAME\nROWS\nCOLUMNS\nRHS\nENDATA\n", "has no variables"),
+    ],
+)
+def test_file_that_highs_would_read_only_in_part_is_refused(
+    model: Path, old: str, new: str, message: str
+) -> None:
+    model.write_text(MODEL.replace(old, new, 1))
+    with pytest.raises(ValueError, match=message):
+        bound(model)
+
+
+def test_small_and_large_coefficients_are_kept(model: Path) -> None:
+    model.write_text(MODEL.replace("-1.0\n", "-1e-11\n").replace("2.0   r2", "2e16   r2", 1))
+    entries = read_model(model).form.G.toarray()
+    assert {-1e-11, -2e16} <= set(entries.ravel().tolist())
+
+
+def test_packed_file_is_read_and_a_damaged_one_refused(model: Path, tmp_path: Path) -> None:
+    packed, whole = tmp_path / "model.QPS.gz", gzip.compress(MODEL.encode())
+    packed.write_bytes(whole)
+    assert read_model(packed).form.q.tolist() == read_model(model).form.q.tolist()
+    packed.write_bytes(whole[:60])
+    with pytest.raises(ValueError, match="is a damaged gzip file"):
+        bound(packed)
+
+
+def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
+    path = tmp_path / "s.sol"
+    path.write_text(
+        f"{SOLUTION}\n# Basis\nHiGHS_basis_file v2\nValid\n# Columns 2\nx 1\ny 1\n"
+        "# Rows 2\nr1 2\nr2 2\n"
+    )
+    assert read_solution(path) == ({"x": 0.7625, "y": 0.475}, {"r1": 4.275, "r2": 0.0})
+
+
+@pytest.mark.parametrize(
+    "x", ['"34"', "[[1]]", "1" + 400 * "0", f"[1{400 * '0'}]", "[1" + "0" * 5000]
+)
+def test_json_without_numbers_is_refused(tmp_path: Path, x: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(f'{{"x": {x}}}')
+    with pytest.raises(ValueError, match=r"s\.json"):
+        read_solution(path)
+
+
+def test_no_proof_and_no_problem_are_said() -> None:
+    x = cp.Variable(2, name="x")
+    found = bound(cp.Problem(cp.Minimize(cp.sum(x)), [x >= 0, cp.norm(x) <= 0]))
+    assert "nothing" not in found.statement
+    with pytest.raises(ValueError, match="5 is no problem"):
+        bound(5)
 
 
 SOLUTION = """Model status

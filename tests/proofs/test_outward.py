@@ -197,6 +197,57 @@ def test_negative_multiplier_of_an_inequality_proves_nothing() -> None:
     assert lower_end(form, x, Ball.point(np.array([-1.0]))) == -inf
 
 
+def cone(scale: float) -> StandardForm:
+    """Return min t / scale  s.t.  v = scale, |v| <= t, with the optimum 1."""
+    return StandardForm(
+        sparse.csr_array((2, 2)),
+        np.array([1 / scale, 0.0]),
+        sparse.csr_array([[0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]),
+        np.array([scale, 0.0, 0.0]),
+        1,
+        0,
+        (2,),
+        np.full(2, -inf),
+        np.full(2, inf),
+        0.0,
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-170])
+def test_point_outside_a_cone_proves_nothing_even_if_its_squares_underflow(scale: float) -> None:
+    form = cone(scale)
+    assert upper_end(form, Ball.point(np.array([1e-30 * scale, scale]))) == inf
+    x, z = Ball.point(np.zeros(2)), np.array([-1e30 / scale, 1 / scale, 1e30 / scale])
+    assert lower_end(form, x, Ball.point(z)) == -inf
+
+
+def test_multipliers_of_a_cone_may_be_zero() -> None:
+    form = replace(cone(1.0), lower=np.zeros(2))
+    assert lower_end(form, Ball.point(np.zeros(2)), Ball.point(np.zeros(3))) > -1e-300
+
+
+def test_half_of_the_smallest_quadratic_term_is_not_lost() -> None:
+    form = replace(one_row(1.0, 1e300), P=sparse.csr_array([[5e-324]]), q=np.zeros(1))
+    exact = Fraction(5e-324) * Fraction(1e200) ** 2 / 2
+    assert upper_end(form, Ball.point(np.array([1e200]))) >= exact
+
+
+def test_change_of_the_objective_within_a_ball_is_paid_for() -> None:
+    P = sparse.csr_array([[2.0, 1.0], [1.0, 3.0]])
+    form = replace(
+        one_row(1.0, 9.0),
+        P=P,
+        q=np.array([1.0, -7.0]),
+        G=sparse.csr_array([[1.0, 1.0]]),
+        lower=np.zeros(2),
+        upper=np.full(2, inf),
+    )
+    middle, radius = np.array([1.0, 2.0]), np.array([1e-3, 1e-9])
+    end = upper_end(form, Ball(middle, radius))
+    corners = [middle + np.array(signs) * radius for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    assert max(form.objective(x) for x in corners) <= end <= form.objective(middle) + 0.02
+
+
 def test_sum_of_rows_is_rounded_once() -> None:
     M = sparse.csr_array([[1e16, 1.0, -1e16], [0.1, 0.1, 0.1]])
     v = np.array([1.0, 1.0, 1.0])
@@ -214,6 +265,7 @@ def test_sum_of_rows_is_rounded_once() -> None:
         ([[1.0, 1.5, 0.0], [1.5, 3.0, 0.5], [0.0, 0.5, 1.0]], "Cholesky"),
         ([[1.0, 3.0], [3.0, 9.0]], "exact"),
         ([[0.0, 0.0], [0.0, 0.0]], "linear"),
+        ([[5e-324, 0.0], [0.0, 0.0]], "diagonal"),
     ],
 )
 def test_convexity_has_a_reason(P: Any, reason: str) -> None:
@@ -223,7 +275,13 @@ def test_convexity_has_a_reason(P: Any, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "P", [[[1.0, 0.0], [0.0, -1e-300]], [[1.0, 3.0], [3.0, np.nextafter(9.0, 0)]]]
+    "P",
+    [
+        [[1.0, 0.0], [0.0, -1e-300]],
+        [[1.0, 3.0], [3.0, np.nextafter(9.0, 0)]],
+        # The factor overflows, and the last pivot is a NaN.
+        [[1e-100, 0.0, 1e300], [0.0, 1e-100, 1.0], [1e300, 1.0, 1e-100]],
+    ],
 )
 def test_indefinite_term_is_refused_however_small_its_eigenvalue(P: Any) -> None:
     with pytest.raises(ValueError, match="not convex"):
@@ -240,6 +298,8 @@ def test_certificate_in_rational_numbers_is_accepted() -> None:
     assert kind == "program"
     interval = form_interval(form, x, z)
     assert max(float(lower), interval.lower) <= min(float(upper), interval.upper)
+    # An infinite end would pass the next line.
+    assert abs(float(upper)) < inf
     assert float(upper - lower) <= 1e-9 * abs(float(upper))
 
 
@@ -251,6 +311,12 @@ def test_forged_answer_gives_a_wide_interval() -> None:
     assert forged.lower <= true.upper
     assert forged.upper >= true.lower
     assert forged.width > true.width
+
+
+def test_width_that_is_asked_for_is_that_of_rational_numbers() -> None:
+    form = boxed_program(10, 14, 4)
+    found = form_interval(form, *solve_form(form, "CLARABEL"), width=1e-15)
+    assert found.width <= 1e-15
 
 
 def replace_first(z: Array, value: float) -> Array:
