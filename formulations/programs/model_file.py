@@ -12,6 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from equimargin.formulations.programs.standard_form import StandardForm
 
 SUFFIXES = {".mps": ".mps", ".qps": ".mps", ".lp": ".lp"}
 """Suffixes of model files, and those by which HiGHS knows them; .gz may follow."""
+LARGEST_CONTENT = 2**32
+"""Maximum size of an unpacked file, in bytes."""
 HIGHS_INFINITY = 1e20
 """Minimum size of a bound that HiGHS takes as infinite."""
 OPTIONS = {
@@ -93,8 +96,6 @@ def read_model(path: Path) -> Model:
     OSError
         If the file cannot be opened.
     """
-    import highspy
-
     name = path.name.lower().removesuffix(".gz")
     suffix = Path(name).suffix
     if suffix not in SUFFIXES:
@@ -102,11 +103,18 @@ def read_model(path: Path) -> Model:
             f"{path} is no model file that is known by its suffix; give one of "
             f"{', '.join(SUFFIXES)}, also with .gz"
         )
-    content = _unpacked(path)
+    content = _as_utf8(_unpacked(path))
     if not content.strip():
         raise ValueError(f"{path} is empty; write it anew with the program that made it")
     if re.search(rb"(?i)(?<!\S)[+-]?nan(?!\S)", content):
         raise ValueError(f"{path} has a nan, which HiGHS would leave out; mend the file")
+    return _model(_read(content, SUFFIXES[suffix], path), path)
+
+
+def _read(content: bytes, suffix: str, path: Path) -> Any:
+    """Return HiGHS's model of the content of a file."""
+    import highspy
+
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     said: list[str] = []
 
@@ -125,11 +133,17 @@ def read_model(path: Path) -> Model:
         solver.setOptionValue(option, value)
     with tempfile.TemporaryDirectory() as folder:
         # HiGHS chooses the format by the suffix, and knows no .qps.
-        copy = Path(folder) / f"model{SUFFIXES[suffix]}"
+        copy = Path(folder) / f"model{suffix}"
         copy.write_bytes(content)
-        failed = solver.readModel(str(copy)) == highspy.HighsStatus.kError
-    _refuse_changes(failed, said, f"{path}", SUFFIXES[suffix][1:].upper())
-    return _model(solver.getModel(), highspy, path)
+        try:
+            failed = solver.readModel(str(copy)) == highspy.HighsStatus.kError
+        except UnicodeDecodeError:
+            # HiGHS cuts its messages off, perhaps within a character.
+            raise ValueError(
+                f"{path} has names of more than 500 characters; shorten them"
+            ) from None
+    _refuse_changes(failed, said, path, suffix[1:].upper())
+    return solver.getModel()
 
 
 def _unpacked(path: Path) -> bytes:
@@ -138,12 +152,25 @@ def _unpacked(path: Path) -> bytes:
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
-        return gzip.decompress(content)
+        with gzip.open(BytesIO(content)) as packed:
+            content = packed.read(LARGEST_CONTENT + 1)
     except (EOFError, OSError, zlib.error) as reason:
         raise ValueError(f"{path} is a damaged gzip file ({reason}); copy it anew") from None
+    if len(content) > LARGEST_CONTENT:
+        raise ValueError(f"{path} has more than {LARGEST_CONTENT:,} bytes when unpacked")
+    return content
 
 
-def _refuse_changes(failed: bool, said: list[str], path: str, kind: str) -> None:
+def _as_utf8(content: bytes) -> bytes:
+    """Return a text in UTF-8, of which highspy makes names; other text is read as Latin-1."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1").encode()
+    return content
+
+
+def _refuse_changes(failed: bool, said: list[str], path: Path, kind: str) -> None:
     """Raise a ValueError if HiGHS has read no model, or not all of the file."""
     if failed:
         errors = (line for line in said if "ERROR:" in line and "Parser error" not in line)
@@ -165,8 +192,10 @@ def _plain(message: str) -> str:
     return " ".join(message.removeprefix("WARNING:").removeprefix("ERROR:").split())
 
 
-def _model(given: Any, highspy: Any, path: Path) -> Model:
+def _model(given: Any, path: Path) -> Model:
     """Return the model of HiGHS's arrays."""
+    import highspy
+
     lp = given.lp_
     kinds = [kind for kind in lp.integrality_ if kind != highspy.HighsVarType.kContinuous]
     if kinds:

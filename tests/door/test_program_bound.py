@@ -193,6 +193,15 @@ def test_packed_file_is_read_and_a_damaged_one_refused(model: Path, tmp_path: Pa
         bound(packed)
 
 
+def test_names_may_be_of_latin_1(model: Path) -> None:
+    text = MODEL.replace("x   ", "\xe9   ")
+    model.write_bytes(text.encode("latin-1"))
+    assert read_model(model).columns == ("\xe9", "y")
+    model.write_bytes(text.replace("20.0", "2.0\n UP bnd1 \xe9 20.0").encode("latin-1"))
+    with pytest.raises(ValueError, match='Column name "\xe9" in BOUNDS'):
+        read_model(model)
+
+
 def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
     path = tmp_path / "s.sol"
     path.write_text(

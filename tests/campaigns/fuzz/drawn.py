@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 import zipfile
 from collections.abc import Sequence
@@ -483,3 +484,17 @@ ENTRY_POINTS: st.SearchStrategy[bytes] = st.tuples(POINTS, METADATA).map(
     lambda drawn: "\0".join(drawn).encode("utf-8", "surrogatepass")
 )
 """Entry points of an installed package, followed by NUL and the package's metadata."""
+
+
+@st.composite
+def changed_texts(draw: st.DrawFn, reader: str) -> bytes:
+    """Draw a text of the corpus with words changed, or without its end."""
+    words = re.split(r"(\s+)", draw(st.sampled_from(seeds(reader))).decode(errors="replace"))
+    for _ in range(draw(st.integers(1, 4))):
+        words[draw(st.integers(0, len(words) - 1))] = draw(st.one_of(WORDS, st.sampled_from(words)))
+    end = draw(st.one_of(st.none(), st.integers(0, len(words))))
+    return "".join(words[:end]).encode()
+
+
+MPS, LP = changed_texts("mps"), changed_texts("lp")
+ANSWERS = st.one_of(changed_texts("answer"), OBJECTS)

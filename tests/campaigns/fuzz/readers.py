@@ -14,11 +14,13 @@ from hypothesis.strategies import SearchStrategy
 
 from campaigns.fuzz import drawn
 from equimargin.data import DataError, load
+from equimargin.formulations.programs.model_file import read_model as read_program
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
 from equimargin.proofs.foreign_models import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
+from equimargin.solution_file import read_solution
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
 from equimargin.solvers.solution import Solution
@@ -48,6 +50,7 @@ OF_MODELS = (
     *OF_ARCHIVES,
 )
 OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
+OF_PROGRAMS = ("equimargin.formulations.programs.model_file", "gzip")
 OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
 )
@@ -197,6 +200,15 @@ READERS = {
         drawn.SOLUTIONS,
     ),
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
+    "mps": Reader("model.mps", (read_program,), (ValueError,), OF_PROGRAMS, drawn.MPS),
+    "lp": Reader("model.lp", (read_program,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "answer": Reader(
+        "answer.sol",
+        (read_solution,),
+        (ValueError,),
+        ("equimargin.solution_file", "json.decoder"),
+        drawn.ANSWERS,
+    ),
     "plan": Reader(
         "plan.toml",
         (read_plan,),
