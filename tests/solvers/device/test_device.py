@@ -217,13 +217,16 @@ def test_comparison_on_a_missing_card_is_refused(monkeypatch: pytest.MonkeyPatch
         compare([problems(60)["rbf"]], solvers="smo", device="cuda")
 
 
-def test_point_of_a_run_out_of_memory_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", ["follow", "product"])
+def test_point_of_a_run_out_of_memory_is_returned(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem = problems(300)["rbf"]
 
     def fails(self: object, *_: object) -> None:
         raise MemoryError("Out of memory allocating 8,000 bytes")
 
-    monkeypatch.setattr(method.DeviceSet, "follow", fails)
+    monkeypatch.setattr(method.DeviceSet, part, fails)
     found = solve(problem, device="host")
     assert found.status is Status.TOO_LARGE
     assert found.reason == "memory ran out (Out of memory allocating 8,000 bytes)"
