@@ -7,7 +7,8 @@ Only the parts that depend on the place of the arrays are here: the slopes, the 
 set and its pair steps, the products and the factor of the free points. numpy's
 functions dispatch on the arrays, so that the rounds themselves are those of the
 processor. Decisions depend on counted work and on the card's free memory, not on time:
-equal runs on equal cards give equal bits. On the device "host" the same method runs with numpy.
+equal runs on equal cards give equal bits. On the device "host" the same method runs
+with numpy.
 """
 
 from __future__ import annotations

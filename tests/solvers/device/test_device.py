@@ -201,7 +201,7 @@ def test_estimators_fit_on_a_device() -> None:
         found, expected = (fitted[device].predict(X) for device in ("host", "cpu"))
         assert np.abs(found - expected).max() <= 1e-3
         with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):
-            kind(device=3).fit(X, target)
+            kind(device="card").fit(X, target)
 
 
 def test_comparison_has_one_more_answer_of_a_device() -> None:
