@@ -119,7 +119,7 @@ def _read(content: bytes, suffix: str, path: Path) -> Any:
     said: list[str] = []
 
     def hear(_kind: Any, message: str, *_: Any) -> None:
-        # That parser reads some files for ever.
+        # That parser never ends on some files.
         if "fixed format parser" in message:
             raise ValueError(
                 f"{path} has names with spaces, or words out of place ({_plain(said[-1])}); rename "
@@ -218,6 +218,7 @@ def _model(given: Any, path: Path) -> Model:
         *_ends(lp.col_lower_, lp.col_upper_),
         sign * float(lp.offset_),
     )
+    # HiGHS accepts infinite costs.
     for numbers in (form.P.data, form.q, form.G.data, form.h, form.offset):
         if not np.isfinite(numbers).all():
             raise ValueError(f"{path} has a number that is not finite; mend it")
