@@ -55,8 +55,8 @@ def regret_panel(panel: Any, curve: SurrogateRegret) -> None:
         Proven numbers of pairs.
     """
     low, high = cost_range(curve)
-    # The numbers after the last step up to `low` hold from there on. The first step is at
-    # the lowest C, and `low` may be its float below it.
+    # The numbers after the last step up to `low` hold until the next step. The lowest C is
+    # the first step, and `low` may be a float below this fraction.
     shown = bisect_right(curve.steps, low, lo=1) - 1
     costs = [low, *(float(C) for C in curve.steps[shown + 1 :]), high]
     least, most = zip(*curve.after_steps[shown:], strict=True)
