@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds killed-studies fuzz bench bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds killed-studies fuzz bench check-device bench-device bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22

@@ -33,7 +33,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers import solve, solve_grid
 from equimargin.solvers.device import pairs
 from equimargin.solvers.device.card import Card
-from equimargin.solvers.device.method import begin, on_device
+from equimargin.solvers.device.method import begin, use_device
 from equimargin.solvers.device.multiplier import proved_products
 from equimargin.solvers.dual.smo import Descent
 from equimargin.solvers.solution import Limits
@@ -185,7 +185,7 @@ def pair_steps(card: Card | None, run: Descent, q: int, threads: int, dtype: Any
 def parts(device: str, shrink: int) -> Iterator[Line]:
     """Measure products and pair steps."""
     before = dict(pairs.THREADS)
-    with on_device(device) as card:
+    with use_device(device) as card:
         for d, n in ((20, 50_000), (54, 50_000), (784, 20_000)):
             X, y = classes(n // shrink, d)
             problem = classification(X / X.std(axis=0), y, 10.0, rbf(1 / d))

@@ -545,11 +545,10 @@ def solve(
 
 def _on_device(problem: Problem, solver: str | Solver, device: str) -> RegisteredSolver[Any]:
     """Return the solver, given by name or "auto", that runs a problem on a device."""
-    name = solver if isinstance(solver, str) else solver.name
-    chosen = next(iter(DEVICE_SOLVERS)) if name == "auto" else name
+    chosen = next(iter(DEVICE_SOLVERS)) if solver == "auto" else _known(problem, solver).name
     if chosen not in DEVICE_SOLVERS:
         raise ValueError(
-            f"{name} runs on the processor only: leave out device={device!r}, or choose "
+            f"{chosen} runs on the processor only: leave out device={device!r}, or choose "
             f"{' or '.join(DEVICE_SOLVERS)}"
         )
     refusal = DEVICE_SOLVERS[chosen].refusal(problem)
@@ -639,15 +638,20 @@ def _of_family(problem: AnyProblem) -> list[RegisteredSolver[Any]]:
     return [solver for solver in SOLVERS.values() if solver.takes(problem.family)]
 
 
-def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
-    """Return the solver, given itself or by name, if it supports the problem."""
+def _known(problem: AnyProblem, solver: str | Solver) -> Solver:
+    """Return the solver, given itself or by name."""
     if isinstance(solver, str) and solver not in SOLVERS:
         known = ", ".join(["auto", *(known.name for known in _of_family(problem))])
         raise ValueError(
             f"unknown solver {solver!r}{SOLVERS.suggestion(solver)}; those for "
             f"{problem.family}: {known}"
         )
-    chosen = SOLVERS[solver] if isinstance(solver, str) else solver
+    return SOLVERS[solver] if isinstance(solver, str) else solver
+
+
+def _willing(problem: AnyProblem, solver: str | Solver) -> Solver:
+    """Return the solver, given itself or by name, if it supports the problem."""
+    chosen = _known(problem, solver)
     refusal = chosen.refusal(problem)
     if refusal is not None:
         raise ValueError(

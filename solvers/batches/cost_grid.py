@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers.device.method import ON_A_DEVICE, begin, on_device, proved_on
+from equimargin.solvers.device.method import ON_A_DEVICE, begin, proved_on, use_device
 from equimargin.solvers.dual import smo
 from equimargin.solvers.solution import PROCESSOR, Solution, checked
 
@@ -93,7 +93,7 @@ def solve_grid(
     problems = [part.with_cost(C) for part in parts for C in checked_costs]
     if limits.device == PROCESSOR:
         return list(smo.solve_in_turn(problems, limits, smo.Descent.of))
-    with on_device(limits.device) as card:
+    with use_device(limits.device) as card:
         found = list(smo.solve_in_turn(problems, limits, partial(begin, card)))
     return [proved_on(limits.device, solution) for solution in found]
 

@@ -71,12 +71,13 @@ def factor_on_card(
         try:
             with errstate(linalg="raise"):
                 L = card.cupy.linalg.cholesky(A)
+            # A matrix with NaN may have a factor with NaN.
+            if math.isfinite(float(L.diagonal().sum())):
+                return CardFactor(card, L)
         except np.linalg.LinAlgError:
-            continue
+            pass
         finally:
             del A
-        if math.isfinite(float(L.diagonal().sum())):
-            return CardFactor(card, L)
         if out_of_time():
             break
     return None

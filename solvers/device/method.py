@@ -6,8 +6,9 @@
 Only the parts that depend on the place of the arrays are here: the slopes, the working
 set and its pair steps, the products and the factor of the free points. numpy's
 functions dispatch on the arrays, so that the rounds themselves are those of the
-processor. Decisions depend on counted work, not on time: equal runs on equal cards give
-equal bits. On the device "host" the same method runs with numpy.
+processor. Decisions depend on counted work and on the card's free memory, not on time:
+equal runs on equal cards give equal bits. On the device "host" the same method runs
+with numpy.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
@@ -59,7 +61,10 @@ SMALL_SET_POINTS = 2048
 Its block of K, 16 MB, stays in the card's second-level cache.
 """
 MANY_POINTS = 50_000
-"""Number of points from which on the working set has LARGEST_PAIR_SET points (measured)."""
+"""Number of points from which on the working set has LARGEST_PAIR_SET points.
+
+Measured by a prototype.
+"""
 
 
 def _unsupported(problem: MarginProblem) -> Refusal | None:
@@ -82,7 +87,7 @@ ON_A_DEVICE = replace(
 @through_gram
 def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:
     """Solve one problem on the device of the limits."""
-    with one_thread(), borrow_workspace() as memory, on_device(limits.device) as card:
+    with one_thread(), borrow_workspace() as memory, use_device(limits.device) as card:
         descent = begin(card, problem, warm_start, limits, memory)
         found = descend(descent, limits, warm_start is not None)
     return proved_on(limits.device, found)
@@ -106,7 +111,7 @@ def proved_on(device: str, solution: Solution) -> Solution:
 
 
 @contextmanager
-def on_device(device: str) -> Iterator[Card | None]:
+def use_device(device: str) -> Iterator[Card | None]:
     """Use a device while entered.
 
     Parameters
@@ -161,8 +166,9 @@ def begin(
         working = DeviceSet(tiles(gram, unit), memory)
     else:
         needed = count_bytes(gram) + 4.0 * min(gram.m, LARGEST_PAIR_SET) ** 2
-        check_memory(needed, card.free_bytes, limits.device)
-        working = CardSet(card, gram, unit, memory)
+        free = card.free_bytes
+        check_memory(needed, free, limits.device)
+        working = CardSet(card, gram, unit, memory, largest_face(free - needed))
     return Descent.starting(DevicePoints.on(working, points), working, start, limits)
 
 
@@ -192,7 +198,10 @@ class DeviceSet(WorkingSet):
         cubes=15_000,
         max_face=4000,
     )
-    """Work of a round on a card: a pair step spends .22 ns per point and pass (measured)."""
+    """Work of a round on a card, measured by a prototype.
+
+    A pair step spends .22 ns per point and pass.
+    """
 
     def __init__(self, exact: Tiles, memory: Workspace, single: Tiles | None = None) -> None:
         super().__init__(exact, single or exact.single(), memory)
@@ -261,19 +270,25 @@ class CardSet(DeviceSet):
         Divisor of K.
     memory : Workspace
         Memory of the processor.
+    max_face : int
+        Number of free points above which Newton steps are skipped.
     """
 
-    def __init__(self, card: Card, gram: Gram, unit: float, memory: Workspace) -> None:
+    def __init__(
+        self, card: Card, gram: Gram, unit: float, memory: Workspace, max_face: int
+    ) -> None:
         self.card = card
         exact, single = card_tiles(card, gram, unit)
         super().__init__(exact, memory, single)
-        # Measured for 20 and 784 features: .3 ps a feature of an entry in float32.
-        entry = 0.0055 + 0.0003 * gram.X.shape[1]
+        # Measured by a prototype for 20 and 784 features: .3 ps a feature of an entry in
+        # float32. Entries of a given matrix are read.
+        features = 0 if isinstance(gram.kernel, Precomputed) else gram.X.shape[1]
+        entry = 0.0055 + 0.0003 * features
         self.costs = replace(
             self.costs,
             outside_entry=entry,
             face_entry=0.07 + entry,
-            max_face=largest_face(card.free_bytes),
+            max_face=max_face,
         )
 
     def placed(self, v: Numbers) -> Numbers:

@@ -76,6 +76,8 @@ void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* _
         least = __reduce_min_sync(all, best);
         who = __ballot_sync(all, best == least);
         const int i = rise_at[__ffs(who) - 1];
+        // All gradients are infinite or NaN: the place of a thread without a point is the least.
+        if (i >= q) break;
         const float slope = __uint_as_float((least >> 31) ? least ^ 0x80000000u : ~least);
         if (t == 0 && last_i >= 0) { sa[last_i] = new_i; sa[last_j] = new_j; }
         const float* Ki = K + (size_t)i * q;
@@ -108,7 +110,7 @@ void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* _
         who = __ballot_sync(all, gain == most);
         const int j = gain_at[__ffs(who) - 1];
         worst = __uint_as_float(__reduce_max_sync(all, lane < warps ? drop_key[lane] : 0));
-        if (!(worst > eps) || most == 0) break;
+        if (!(worst > eps) || most == 0 || j >= q) break;
         const float* Kj = K + (size_t)j * q;
         float other[EACH];
         #pragma unroll

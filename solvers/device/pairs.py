@@ -10,7 +10,7 @@ from equimargin.solvers.device.products import int32
 from equimargin.solvers.dual.smo_problem import SeparablePart
 
 THREADS = {1024: 512, 2048: 512, 4096: 1024}
-"""Threads of the block, by the largest working set in points (measured)."""
+"""Threads of the block, by the largest working set in points; from a prototype."""
 LARGEST_PAIR_SET = 4096
 """Points of the largest working set: four for each of the 1,024 threads of a block."""
 BYTES_PER_POINT = 20

@@ -30,7 +30,9 @@ FASTEST_BLOCKS = 1056
 FEWEST_ROWS = 512
 """Minimum number of rows whose terms a block of threads sums."""
 ROWS_AT_ONCE = 65536
-"""Rows whose features are copied, or of a given matrix, at a time: it bounds the memory."""
+"""Rows whose features are copied at a time: it bounds the memory."""
+ENTRIES_AT_ONCE = 2**26
+"""Entries of a given matrix that are copied at a time: 512 MB in float64."""
 FEATURE_ARRAYS = 4
 """Arrays of all features, in float64, that are in memory when the features are made."""
 VECTORS = 40
@@ -76,9 +78,10 @@ def formula(kernel: Kernel, X: Array, unit: float) -> Formula:
     if isinstance(kernel, Linear):
         return Formula(X / math.sqrt(unit), INNER, "(s)")
     if isinstance(kernel, Polynomial):
-        base = f"(s) + (REAL){float(kernel.coef0)!r}"
-        value = f"power({base}, {kernel.degree}) * (REAL){1 / unit!r}"
-        return Formula(math.sqrt(kernel.gamma) * X, INNER, value)
+        # The base is divided, not its power, which can overflow in float32.
+        root = unit ** (1 / kernel.degree)
+        value = f"power((s) + (REAL){float(kernel.coef0 / root)!r}, {kernel.degree})"
+        return Formula(math.sqrt(kernel.gamma / root) * X, INNER, value)
     centred = X - X.mean(axis=0)
     if isinstance(kernel, Exponential):
         return Formula(kernel.gamma * LOG2E * centred, DIFFERENCE, "exp2(-sqrt(s))")
@@ -118,7 +121,7 @@ def count_bytes(gram: Gram) -> float:
     """
     m, e = gram.m, int(gram.X.shape[1]) + 2
     if isinstance(gram.kernel, Precomputed):
-        return 12.0 * m**2 + 8.0 * VECTORS * m
+        return 12.0 * m**2 + 8.0 * (min(m**2, ENTRIES_AT_ONCE) + VECTORS * m)
     copied = min(m, ROWS_AT_ONCE)
     return 8.0 * (FEATURE_ARRAYS * m * e + copied * e + VECTORS * m)
 
@@ -243,10 +246,10 @@ class StoredCardTiles(Tiles):
         self.card, self.K = card, K
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
-        return self.K[rows][:, columns].copy()  # type: ignore[no-any-return]
+        return self.K[rows[:, None], columns]  # type: ignore[no-any-return]
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
-        step = max(1, ROWS_AT_ONCE * 1024 // self.gram.m)
+        step = max(1, ENTRIES_AT_ONCE // self.gram.m)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             f += v[part].astype(self.dtype) @ self.K[rows[part]]

@@ -211,7 +211,16 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
     progress = DualConvergenceMonitor(
         "smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product
     )
-    watched = watched or limits.callback is not None
+    try:
+        _run_rounds(descent, progress, watched or limits.callback is not None)
+    except MemoryError as problem:
+        # The last point that was checked is the best one that is consistent.
+        progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
+    return progress.solution()
+
+
+def _run_rounds(descent: Descent, progress: DualConvergenceMonitor, watched: bool) -> None:
+    """Run rounds until the monitor has a status."""
     while True:
         if (
             watched
@@ -228,22 +237,16 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
             )
             descent.take(progress.shown.f)
             if stops:
-                break
+                return
             descent.look_again()
             if descent.ended(progress):
-                break
+                return
             misled = was_ready and progress.gap > 0.1 * previous_gap
             if was_stuck or descent.ready or misled:
                 descent.correct(progress)
-            watched = limits.callback is not None
-        try:
-            descent.pair_round(progress)
-            descent.newton_round(progress)
-        except MemoryError as problem:
-            # The last point that was checked is the best one that is consistent.
-            progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
-            break
-    return progress.solution()
+            watched = progress.limits.callback is not None
+        descent.pair_round(progress)
+        descent.newton_round(progress)
 
 
 @dataclass

@@ -175,9 +175,9 @@ def _of_device(device: str) -> Iterator[Solver]:
     if device == PROCESSOR:
         return
     # Imported here: a comparison on the processor does not need it.
-    from equimargin.solvers.device.method import on_device as entered
+    from equimargin.solvers.device.method import use_device
 
-    with entered(device):
+    with use_device(device):
         yield from (on_device(name, device) for name in DEVICE_SOLVERS)
 
 

@@ -127,6 +127,21 @@ def test_blocks_and_products_are_those_of_the_kernel(
     assert np.abs(out.sum(axis=0) - expected @ V).max() <= 3 * error * np.sqrt(q)
 
 
+@needs_a_compiler
+def test_large_powers_are_finite_in_float32(folder: Path) -> None:
+    kernel = polynomial(7, 1e4, 1.0)
+    expected = kernel.block(X, X)
+    unit = float(expected.diagonal().mean())
+    assert unit > float(np.finfo(np.float32).max)
+    found = formula(kernel, X, unit)
+    left, K = found.left.astype(np.float32), np.empty((150, 150), np.float32)
+    given = macros(np.float32, found.join, found.value)
+    EmulatedKernel("product", "block", given, folder)(
+        (2, 2), (256,), (left, left, K, *int32(150, 150, 19))
+    )
+    assert np.abs(K - expected / unit).max() <= 2e-5 * expected.max() / unit
+
+
 @pytest.mark.parametrize(("n", "q"), [(1, 1), (100, 5000), (10_000, 3000), (10**6, 177_000)])
 @pytest.mark.parametrize("side", [64, 128])
 def test_parts_have_every_row_once(n: int, q: int, side: int) -> None:
@@ -189,3 +204,20 @@ def test_one_pair_step_is_that_of_the_processor(precision: Any, folder: Path) ->
     assert out[1] == pytest.approx(violation, rel=1e-5)
     assert mine[0] == pytest.approx(theirs[0], rel=1e-5, abs=1e-9)
     assert mine[1] == pytest.approx(theirs[1], rel=1e-4, abs=1e-6)
+
+
+@needs_a_compiler
+@pytest.mark.parametrize("gradient", [1e31, np.inf, np.nan])
+def test_places_without_a_point_take_no_step(gradient: float, folder: Path) -> None:
+    # 40 points of 32 threads with two places each: 24 places have no point. Their slopes are
+    # the least here, and the numbers behind the arrays would allow a step.
+    K, bound = np.zeros((64, 40), np.float32), np.full(64, 1e32)
+    np.fill_diagonal(K, 1.0)
+    G, a, out = np.full(40, gradient), RNG.uniform(-1, 1, 40), np.zeros(2)
+    sides = SeparablePart(-bound[:40], bound[:40], np.zeros(64)[:40], np.zeros((2, 40)))
+    before = a.copy()
+    kernel = EmulatedKernel("pairs", "pair_steps", pair_macros(32, 2, np.float64), folder)
+    numbers = (*int32(40), np.float32(1e-10), np.float32(1e-3), *int32(100))
+    kernel((1,), (32,), (K, G, a, *sides, *numbers, out))
+    assert out[0] == 0
+    assert np.array_equal(a, before)

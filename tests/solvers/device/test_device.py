@@ -20,6 +20,8 @@ from sklearn.svm import SVC
 
 from emulated.arrays import FUNCTIONS, METHODS, StrictCard, strict_cupyx
 from emulated.kernels import needs_a_compiler
+from equimargin.comparison import compare
+from equimargin.estimators import MarginClassifier, MarginRegressor
 from equimargin.formulations import (
     MarginProblem,
     classification,
@@ -35,12 +37,16 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.multiplier import multiply
+from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers import Solution, Status, solve, solve_grid
 from equimargin.solvers.device import card as card_module
 from equimargin.solvers.device import method
 from equimargin.solvers.device.card import Card, check_memory
 from equimargin.solvers.device.face import largest_face
+from equimargin.solvers.device.method import begin
 from equimargin.solvers.device.multiplier import CardMultiplier
+from equimargin.solvers.device.products import count_bytes
+from equimargin.solvers.solution import Limits
 from optima import LABELS, SCALED
 from places import HANG
 
@@ -186,13 +192,41 @@ def test_grid_has_the_optima_of_single_runs(device: str) -> None:
         assert_optimal(solution, 1e-6, solve(solution.problem, tol=1e-8))
 
 
-def test_point_of_a_run_out_of_memory_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimators_fit_on_a_device() -> None:
+    for kind, target in ((MarginClassifier, SIGNS), (MarginRegressor, TARGETS)):
+        fitted = {
+            device: kind(kernel="rbf", tol=1e-9, device=device).fit(X, target)
+            for device in ("cpu", "host")
+        }
+        found, expected = (fitted[device].predict(X) for device in ("host", "cpu"))
+        assert np.abs(found - expected).max() <= 1e-3
+        with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):
+            kind(device="card").fit(X, target)
+
+
+def test_comparison_has_one_more_answer_of_a_device() -> None:
+    problem = problems(60)["rbf"]
+    answers = compare([problem], solvers="smo", device="host").answers
+    assert {answer["solver"] for answer in answers} == {"smo", "smo on host"}
+    assert {answer["agreement"] for answer in answers} == {"agrees"}
+
+
+def test_comparison_on_a_missing_card_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ValueError, match="device='cuda' needs CuPy"):
+        compare([problems(60)["rbf"]], solvers="smo", device="cuda")
+
+
+@pytest.mark.parametrize("part", ["follow", "product"])
+def test_point_of_a_run_out_of_memory_is_returned(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem = problems(300)["rbf"]
 
     def fails(self: object, *_: object) -> None:
         raise MemoryError("Out of memory allocating 8,000 bytes")
 
-    monkeypatch.setattr(method.DeviceSet, "follow", fails)
+    monkeypatch.setattr(method.DeviceSet, part, fails)
     found = solve(problem, device="host")
     assert found.status is Status.TOO_LARGE
     assert found.reason == "memory ran out (Out of memory allocating 8,000 bytes)"
@@ -218,6 +252,11 @@ def test_unsupported_problems_are_refused(problem: MarginProblem, message: str) 
 def test_solvers_of_the_processor_are_refused() -> None:
     with pytest.raises(ValueError, match="newton runs on the processor only: leave out device="):
         solve(problems(20)["rbf"], "newton", device="cuda")
+
+
+def test_unknown_solvers_are_named() -> None:
+    with pytest.raises(ValueError, match="unknown solver 'sm'"):
+        solve(problems(20)["rbf"], "sm", device="cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "", 0, None, "CUDA"])
@@ -264,6 +303,16 @@ def test_memory_is_checked_before_the_run(kernels: Path, monkeypatch: pytest.Mon
     ):
         solve(problems(20)["rbf"], device="cuda")
     check_memory(1e9, 1e9, "cuda")
+
+
+def test_newton_steps_take_the_memory_that_the_run_leaves(tmp_path: Path) -> None:
+    problem, sizes = problems(300)["rbf"], []
+    needed = count_bytes(problem.gram) + 4.0 * 300**2
+    for spare in (0.0, 8.0 * 5 * 100**2):
+        card: Any = StrictCard(tmp_path, needed + spare)
+        run = begin(card, problem, None, Limits(device="cuda"), Workspace())
+        sizes.append(run.working.costs.max_face)
+    assert sizes == [0, 100]
 
 
 def test_face_fits_into_the_memory() -> None:
