@@ -932,6 +932,7 @@ def read_problem(given: Any) -> Problem:
     space = read_space(given["kernel"], given["features"])
     rows = read_rows(given, family.task, len(space.rows))
     costs = read_costs(given["C"], given["weights"], family, rows.groups)
+    one_norm_weights_are_finite(family, rows, costs)
     problem = Problem(
         given["family"], family, given["kernel"]["name"] == "precomputed", space, rows, costs
     )
@@ -1432,7 +1433,7 @@ def read_costs(C: Any, given_weights: Any, family: FamilyProperties, groups: int
     """
     factor = rational_or_infinite(C)
     cost_fits_the_family(factor, family)
-    weights = read_weights(given_weights, family, groups)
+    weights = read_weights(given_weights, groups)
     infinite = [weight > 0 and math.inf in (weight, factor) for weight in weights]
     numerator, denominator = finite_ratio(factor, Fraction(1))
     steps, step_unit = common_denominator(finite_ratio(weight, Fraction(0)) for weight in weights)
@@ -1466,15 +1467,13 @@ def cost_fits_the_family(factor: Fraction | float, family: FamilyProperties) -> 
     )
 
 
-def read_weights(given: Any, family: FamilyProperties, groups: int) -> list[Fraction | float]:
+def read_weights(given: Any, groups: int) -> list[Fraction | float]:
     """Return the weight of every group.
 
     Parameters
     ----------
     given : JSON value
         Value in the certificate.
-    family : FamilyProperties
-        Family of the problem.
     groups : int
         Number of groups.
     """
@@ -1483,7 +1482,6 @@ def read_weights(given: Any, family: FamilyProperties, groups: int) -> list[Frac
     array_has_its_length(given, groups)
     weights = [rational_or_infinite(v) for v in given]
     weights_are_not_negative(weights)
-    one_norm_weights_are_finite(weights, family)
     return weights
 
 
@@ -1494,12 +1492,12 @@ def weights_are_not_negative(weights: list[Fraction | float]) -> None:
     )
 
 
-def one_norm_weights_are_finite(weights: list[Fraction | float], family: FamilyProperties) -> None:
-    """29. No weight of a one-norm problem is infinite."""
+def one_norm_weights_are_finite(family: FamilyProperties, rows: RowLists, costs: Costs) -> None:
+    """29. No row of a one-norm problem has an infinite weight."""
     require(
-        math.inf not in weights or not family.one_norm,
+        not (family.one_norm and any(costs.infinite[g] for g in rows.group)),
         "one_norm_weights_are_finite",
-        "a weight of a one-norm problem is infinite",
+        "a row of a one-norm problem has an infinite weight",
     )
 
 

@@ -143,6 +143,22 @@ def kernel_product(
     return (f, error) if extended is None else _in_float64(*extended.product(v))
 
 
+def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
+    """Compute products in one pass over K, if `kernel_product` takes those of all points.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the kernel and the points.
+    *vectors : ndarray of shape (m,)
+        Coefficients of each product.
+    """
+    if problem.explicit is None and (
+        problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m
+    ):
+        problem.gram.prepare(*map(problem.gram.merged, vectors))
+
+
 def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
     """Round extended-precision numbers and their error bounds to float64."""
     v = v.astype(np.float64)

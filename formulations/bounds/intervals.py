@@ -32,6 +32,7 @@ from equimargin.formulations.bounds.evaluate import (
     inner_error,
     kernel_product,
     make_point,
+    prepare_products,
 )
 from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.numeric.arrays import Array
@@ -231,10 +232,9 @@ def _of_linear_program(problem: OneNormProblem, point: OneNormPoint, way: float)
 
 def _of_margin_problem(problem: MarginProblem, point: Point, way: float) -> Interval:
     alpha = None if point.alpha is None else problem.repaired(point.alpha)
-    if alpha is not None and point.beta is not None and problem.explicit is None:
+    if alpha is not None and point.beta is not None:
         # The sides of the interval need a product each, with almost equal coefficients.
-        merged = problem.gram.merged
-        problem.gram.prepare(merged(problem.rows.rdot(alpha)), merged(point.beta))
+        prepare_products(problem, problem.rows.rdot(alpha), point.beta)
     lower = -np.inf if alpha is None or not problem.convex else _lower(problem, alpha, way)
     if not point.has_function and alpha is not None:
         point = Point(beta=problem.rows.rdot(alpha), b=point.b)

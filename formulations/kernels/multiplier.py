@@ -17,7 +17,7 @@ of gamma / log 2, and of its product with s. If p > 1021, both values of K are b
 4.6e-308. A product v_j K_ij is rounded once, and at most ROWS times in the sum of ROWS
 products. Knuth's TwoSum adds these sums without error: what each addition loses is
 summed, too. The result is rounded once more; the error of the sum of losses is of second
-order. In total, for n coefficients,
+order, (n u / ROWS)^2. In total, for n <= 1e8 coefficients,
 
     |computed f_i - f_i|  <=  u sum_j |v_j| K_ij 1.05 ((d + 6) p_ij log 2 + 3 + ROWS + 3)
                               + |v|_1 (5e-308 + 4 gamma d eta) + 4 n eta

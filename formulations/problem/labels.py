@@ -90,8 +90,10 @@ def queries(qid: ArrayLike, m: int) -> tuple[NDArray[Any], Index]:
 
     Parameters
     ----------
-    qid, m : object
-        Names and number of rows, as in `number_labels`.
+    qid : array-like of shape (m,)
+        Names of the queries, as the values of `number_labels`.
+    m : int
+        Number of rows.
     """
     return number_labels(qid, m, "qid")
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from equimargin.solvers.exact.program import Optimum
 
 Kind = Literal["rejected", "optimum", "predictions", "multipliers"]
 """Kind of evidence: the problem is rejected, or a part of its answer is another."""
-KINDS: tuple[Kind, ...] = ("rejected", "optimum", "predictions", "multipliers")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds of evidence, in the order of a table."""
 
 
@@ -171,7 +171,7 @@ def _accepts_multipliers(one: StatedProgram, other: StatedProgram) -> bool:
         values = given.get(name, (Fraction(0),) * size)
         if len(values) == size:
             fixed[name] = values
-            if _is_equation(one, name) != _is_equation(other, name):
+            if _is_equation(other, name) not in (None, _is_equation(one, name)):
                 changed.add(name)
     # A misprint changes one relation, so that all constraints of it share the sign.
     opposite = {name: [-v for v in fixed[name]] for name in changed}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from math import inf, isnan
+from math import inf, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -132,9 +132,13 @@ class StatedProgram:
             raise ValueError(f"the value map fails for {v}: {reason}") from None
         if isinstance(image, Fraction | int):
             return Fraction(image)
-        if isnan(float(image)):
+        try:
+            number = float(image)
+        except (TypeError, ValueError):
+            number = nan
+        if isnan(number):
             raise ValueError(f"the value map returns no number for {v}")
-        return float(image) if np.isinf(float(image)) else Fraction(float(image))
+        return number if isinf(number) else Fraction(number)
 
     @cached_property
     def rounding(self) -> float:

@@ -33,6 +33,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -338,7 +339,7 @@ class GapTarget:
         """
         self.eps *= float(np.clip(0.3 * tol / gap, 0.01, 0.5)) if np.isfinite(gap) else 0.1
         if close:
-            self.goal = max(0.5 * self.goal, 1e-3 * tol)
+            self.goal = max(0.5 * self.goal, 1e-3 * tol, SMALLEST)
         self.best, self.reached, self.idle, self.narrowed = np.inf, -np.inf, 0, True
 
 
@@ -563,8 +564,12 @@ class Descent:
         self.at.G = self.working.placed(f) / self.problem.units.spread - self.problem.z
 
     def look_again(self) -> None:
-        """Recompute violation, level and estimated gap, and record the round."""
+        """Recompute violation, level and estimated gap."""
         self.look = self.problem.look(self.at.a, self.at.G)
+
+    def note_round(self) -> None:
+        """Recompute violation, level and estimated gap, and record the round."""
+        self.look_again()
         self.aim.note(self.look, self.problem.most_dual)
 
     def ended(self, progress: DualConvergenceMonitor) -> bool:
@@ -618,7 +623,7 @@ class Descent:
         self.aim.narrow(tol, progress.gap, self.close)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
-        self.look_again()
+        self.note_round()
 
     def _tighten(self, cost: float) -> None:
         """Raise the targets of hard rows, so that f satisfies them despite rounding.
@@ -759,7 +764,7 @@ class Descent:
         self.at.drift += float(np.abs(change).sum())
         self.at.a[points] = a
         outside_work = self.working.follow(points, change, self.at.G)
-        self.look_again()
+        self.note_round()
         return outside_work
 
 

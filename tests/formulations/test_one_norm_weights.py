@@ -193,6 +193,20 @@ def test_forged_weights_and_values_are_rejected(make: Any, kernel: str, variant:
     check_rejection("upper_bound_is_proved", claim=below)
 
 
+def test_an_infinite_weight_of_a_query_without_pairs_is_no_infinite_weight_of_a_row() -> None:
+    X, y, qid = np.arange(4.0)[:, None], [0, 0, 0, 1], [0, 0, 1, 1]
+    problem = ranking_vector_machine(X, y, qid, 2.0, linear(), query_weight={0: 1.0, 1: 0.5})
+    document = certificate(solve(problem, tol=1e-9))
+    stated = document["problem"]
+    for weights, accepted in (([1.0, 0.5], True), (["inf", 0.5], True), ([1.0, "inf"], False)):
+        forged = json.dumps(signed(document | {"problem": stated | {"weights": weights}})).encode()
+        if accepted:
+            assert checker.check(forged)[0] == "rvm"
+        else:
+            with pytest.raises(ValueError, match="one_norm_weights_are_finite"):
+                checker.check(forged)
+
+
 def test_a_weight_of_2_is_a_pair_twice() -> None:
     X, pairs = np.random.default_rng(0).normal(size=(6, 2)), [[0, 1], [2, 1], [3, 4], [5, 0]]
     weighted = one_norm_ranking_from_pairs(X, pairs, 2.0, rbf(1.0), pair_weight=[1, 2, 1, 0])

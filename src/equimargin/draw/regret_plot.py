@@ -55,8 +55,9 @@ def regret_panel(panel: Any, curve: SurrogateRegret) -> None:
         Proven numbers of pairs.
     """
     low, high = cost_range(curve)
-    # The numbers after the last step up to `low` hold from there on.
-    shown = bisect_right(curve.steps, low) - 1
+    # The numbers after the last step up to `low` hold until the next step. The lowest C is
+    # the first step, and `low` may be a float below this fraction.
+    shown = bisect_right(curve.steps, low, lo=1) - 1
     costs = [low, *(float(C) for C in curve.steps[shown + 1 :]), high]
     least, most = zip(*curve.after_steps[shown:], strict=True)
     panel.stairs(most, costs, baseline=least, fill=True, color=INK, alpha=0.35, lw=0)

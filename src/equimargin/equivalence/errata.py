@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ from equimargin.formulations.declarations.formulation import Formulation
 from equimargin.formulations.declarations.user_functions import kept
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
-from equimargin.proofs.equivalence import Same, StatedProgram, Statement, name_statement, stated
+from equimargin.proofs.equivalence import (
+    NoProblem,
+    Same,
+    StatedProgram,
+    Statement,
+    name_statement,
+    stated,
+)
 from equimargin.proofs.equivalence.answers import KINDS, Kind, SymbolRoles, detected, roles
 from equimargin.proofs.equivalence.stated import RefusalError, find_formulation
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
@@ -100,7 +108,7 @@ def mutants(
     The text of the problem's function is changed, one change at a time. On every drawn
     instance, from the smallest on, the exact answers of both are compared:
 
-    - rejected: the misprint states no convex problem that cvxpy compiles;
+    - rejected: the misprint fails, or states no convex problem that cvxpy compiles;
     - optimum: the optima differ;
     - predictions: the two have different sets of optimal functions. Of a formulation
       in multipliers, the function is given by the multipliers of its constraints; of a
@@ -219,7 +227,7 @@ class _Examination:
     def _changed(self, misprint: Misprint) -> Statement:
         """Return the misprinted problem."""
         if self.entry is None:
-            return misprint.function
+            return _raising(misprint.function)
         return replace(self.entry, stated=kept(misprint.function))
 
     def _kinds(
@@ -242,6 +250,23 @@ class _Examination:
             return detected(right, other, of, sought)
         except ValueError:
             return None
+
+
+def _raising(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Wrap a misprint, so that a result that is no problem is an error of the misprint.
+
+    Such a result of a given function ends `same`.
+    """
+
+    @wraps(function)
+    def called(data: Any) -> Any:
+        result = function(data)
+        problem = result[0] if isinstance(result, tuple) else result
+        if not hasattr(problem, "get_problem_data"):
+            raise NoProblem(f"it returns no cvxpy problem, but {type(problem).__name__}")
+        return result
+
+    return called
 
 
 def instance_text(data: Any) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import permutations
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ OBJECTIVES = ("Minimize", "Maximize")
 """Names of cvxpy's objectives."""
 WEIGHTS = ("d.c", "c", "chat")
 """Names of the rows' weights in the documents' functions, as text."""
+MAX_ROUNDS = 100_000
+"""Rounds of the loops of one call of a misprint, which may be an endless loop."""
 
 Edit = Callable[[Any], Any]
 """Change of a copied node, in place."""
@@ -80,6 +83,7 @@ def misprints(function: Callable[..., Any]) -> Iterator[Misprint]:
     tree = _tree(stated)
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
+    name = definition.name
     loops = sorted(_loop_variables(tree))
     seen = {ast.dump(tree)}
     for at, node in enumerate(ast.walk(tree)):
@@ -87,9 +91,16 @@ def misprints(function: Callable[..., Any]) -> Iterator[Misprint]:
             copied = deepcopy(tree)
             edit(list(ast.walk(copied))[at])
             text = ast.dump(copied)
-            if text not in seen:
-                seen.add(text)
-                yield Misprint(mutation, place, _compiled(copied, stated, definition.name))
+            if text in seen:
+                continue
+            seen.add(text)
+            _limit_loops(copied)
+            try:
+                code = compile(ast.fix_missing_locations(copied), f"<misprint of {name}>", "exec")
+            except (SyntaxError, ValueError):
+                # A changed pattern of `match` may be no Python.
+                continue
+            yield Misprint(mutation, place, _executed(code, stated, name))
 
 
 def _tree(function: Callable[..., Any]) -> ast.Module:
@@ -118,14 +129,25 @@ def _tree(function: Callable[..., Any]) -> ast.Module:
     return tree
 
 
-def _compiled(tree: ast.Module, function: Any, name: str) -> Callable[..., Any]:
-    """Return the function of a changed tree, with the names that the given one sees."""
+def _limit_loops(tree: ast.Module) -> None:
+    """Let every loop of a function raise an error after MAX_ROUNDS rounds of a call."""
+    (definition,) = tree.body
+    for node in list(ast.walk(tree)):
+        if isinstance(node, ast.For | ast.While):
+            node.body.insert(0, ast.Expr(_parsed("_begin_round()")))
+    assert isinstance(definition, ast.FunctionDef)
+    definition.body[:0] = ast.parse("_begin_round = _start_call()").body
+
+
+def _executed(code: CodeType, function: Any, name: str) -> Callable[..., Any]:
+    """Return the function of a changed text, with the names that the given one sees."""
     names = {
+        "_start_call": lambda: iter(range(MAX_ROUNDS)).__next__,
         "np": np,
         **function.__globals__,
         **inspect.getclosurevars(function).nonlocals,
     }
-    exec(compile(ast.fix_missing_locations(tree), f"<misprint of {name}>", "exec"), names)
+    exec(code, names)
     changed = names[name]
     changed.__defaults__, changed.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     # A method has its object as first argument.

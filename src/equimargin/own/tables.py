@@ -118,8 +118,9 @@ def data_from_table(
     ------
     ValueError
         If the rows are of another task, have three classes or more and the family two,
-        have weights or queries that the family does not have, a parameter is missing or
-        unknown, or X is no matrix of inner products and the kernel is not linear.
+        have weights or queries that the family does not have, or lack those that it
+        needs, a parameter is missing or unknown, or a kernel is given for a family that
+        needs the features themselves.
     """
     task, parts = task_of_table(family), family.parts
     if rows.task != task:

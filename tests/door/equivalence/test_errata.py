@@ -159,6 +159,65 @@ def test_loops_have_the_misprints_of_vectors() -> None:
     assert exact_value(found["no constraint in x[i] >= data"], 1.0) == 0
 
 
+def counted(data: Any) -> cp.Problem:
+    """Return min x s.t. x >= i after `data` rounds."""
+    x, i = cp.Variable(1, "x"), 0
+    while i <= data - 1:
+        i = i + 1
+    return cp.Problem(cp.Minimize(cp.sum(x)), [x >= i])
+
+
+def test_an_endless_loop_of_a_misprint_is_an_error() -> None:
+    found = {m.name: m.function for m in misprints(counted)}
+    assert exact_value(found["one more in i <= data - 1"], 2) == 3
+    with pytest.raises(ValueError, match=r"counted fails with StopIteration"):
+        stated(found["another sign in i + 1"], 2, "exact", Clock(60))
+
+
+def branches(data: Any) -> Any:
+    """Return min x s.t. x >= 1, whatever the length of the data."""
+    x = cp.Variable(1, "x")
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+    if len(data) <= 2:
+        return problem
+    if len(data) >= 3:
+        return problem
+    return None
+
+
+def test_a_misprint_that_returns_no_problem_for_other_data_ends_nothing() -> None:
+    """Instances with one optimum are examined once, so that only `same` finds the other ones."""
+    data = st.lists(st.just(1), min_size=1, max_size=3)
+    found = (m for m in mutants(branches, data, examples=9) if "len(data) >= 3" in m.misprint.name)
+    assert [m.verdict for m in found] == ["none (optima proven equal)"] * 2 + ["none"]
+
+
+def test_a_changed_pattern_that_is_no_python_is_no_misprint() -> None:
+    def matched(data: Any) -> Any:
+        x = cp.Variable(1, "x")
+        match data:
+            case 1 - 2j:
+                return None
+        return cp.Problem(cp.Minimize(cp.sum(x)), [x >= data])
+
+    names = {m.name for m in misprints(matched)}
+    assert "another sign in 1 - 2j" in names
+    assert "exchanged terms in 1 - 2j" not in names
+
+
+def test_a_value_map_without_a_number_decides_nothing() -> None:
+    def bounded_value(data: Any) -> Any:
+        x = cp.Variable(1, "x")
+        problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= data])
+        return problem, lambda v: v if v <= 9 else None
+
+    (other,) = (m for m in misprints(bounded_value) if m.mutation.startswith("the other"))
+    assert exact_value(bounded_value, 1.0) == 1
+    with pytest.raises(ValueError, match="the value map returns no number for"):
+        exact_value(other.function, 10.0)
+    assert {m.verdict for m in mutants(bounded_value, st.just(1.0), examples=1)} >= {"optimum"}
+
+
 def test_relations_that_become_equations_share_the_sign_of_their_multipliers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

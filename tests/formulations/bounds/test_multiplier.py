@@ -29,9 +29,11 @@ from equimargin.formulations import (
     interval,
     linear,
     ranking,
+    ranking_from_pairs,
     rbf,
     regression,
 )
+from equimargin.formulations.bounds import evaluate
 from equimargin.formulations.kernels import multiplier
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.multiplier import GAMMAS, multiply
@@ -287,6 +289,23 @@ def test_both_sides_of_an_interval_are_computed_in_one_pass() -> None:
         again.gram.multiplier = partial(_counted, passes)
         assert interval(again, point).relative_width < 1e-5
         assert passes == [2]
+
+
+def test_points_of_no_row_take_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond STORED_ROWS a product has the points of the pairs alone."""
+    monkeypatch.setattr(evaluate, "STORED_ROWS", 10)
+    X = np.random.default_rng(6).normal(size=(60, 2))
+    problem = ranking_from_pairs(X, [(i, i + 1) for i in range(0, 30, 2)], 1.0, rbf(0.5))
+    point, again = solve(problem, tol=1e-6).point, replace(problem)
+    points: list[int] = []
+
+    def counted(kernel: Kernel, X: Any, support: Any, V: Any) -> Any:
+        points.append(len(X))
+        return multiply(kernel, X, support, V)
+
+    again.gram.multiplier = counted
+    assert interval(again, point).relative_width < 1e-5
+    assert points == [30, 30]
 
 
 def test_interval_by_the_loop_contains_that_of_extended_precision_and_is_as_narrow() -> None:

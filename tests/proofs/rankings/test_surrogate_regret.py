@@ -246,9 +246,10 @@ def test_roots_are_rounded_up() -> None:
 
 def test_a_curve_is_drawn(tmp_path: Path) -> None:
     paths = (exact_path(TIED), regularization_path(TIED), exact_path(TIED, 1, 2))
-    for path in paths:
+    # The float of 1/3 is below it.
+    for path in (*paths, exact_path(TIED, Fraction(1, 3))):
         curve = surrogate_regret(path)
-        file = tmp_path / f"{curve.low}_{curve.exact}.svg"
+        file = tmp_path / f"{float(curve.low)}_{curve.exact}.svg"
         draw_regret(curve, file, "regret")
         assert "regret" in file.read_text()
     with pytest.raises(ValueError, match="no breakpoint above C = 0"):

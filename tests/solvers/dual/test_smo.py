@@ -389,6 +389,34 @@ def test_a_callback_leaves_float32_in_use(monkeypatch: pytest.MonkeyPatch) -> No
     assert not corrected
 
 
+def test_a_callback_counts_no_round_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state is computed once more after a true gap, which was one more idle round.
+
+    At most two rounds in a row make no progress here; with a callback they counted as five.
+    """
+    monkeypatch.setattr(smo, "STALLED_ROUNDS", 4)
+    monkeypatch.setattr(working_set, "SMALLEST_SET", 20)
+    monkeypatch.setattr(working_set, "POINTS_PER_PLACE", 1000)
+    problem, corrected = (
+        classification(*clusters(4000, flipped=0.4), 1.0, rbf(1 / 6)),
+        list[float](),
+    )
+    monkeypatch.setattr(smo.GapTarget, "narrow", lambda aim, *at: corrected.append(aim.goal))
+    assert solve(problem, "smo", tol=1e-3, callback=lambda *at: None).ok
+    assert not corrected
+
+
+@pytest.mark.parametrize("n", [6, 400])
+def test_the_smallest_tolerance_ends(n: int) -> None:
+    """A goal of half the tolerance would be 0, by which gaps were divided."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    machine = partial(classification, X, y, kernel=rbf(0.3))
+    for problem in (machine(C=10.0), machine(C=1e6, loss="squared_hinge")):
+        assert solve(problem, "smo", tol=5e-324).relative_gap < 1e-8
+
+
 def test_a_solve_within_a_callback_changes_neither_result() -> None:
     """Both runs keep a block of K in memory for reuse.
 

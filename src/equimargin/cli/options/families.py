@@ -151,8 +151,8 @@ def _are_only(families: Sequence[Family[ProgramProblem]], patterns: Sequence[str
     apart = [family.id for family in families if family.id.lower() in map(str.lower, patterns)]
     if others and not set(apart) <= ALSO_OF_TASKS:
         raise ValueError(
-            f"--family {others[0]}: {apart[0]} is no family of a task, and is not compared "
-            f"together with these; leave one of the two out"
+            f"--family {others[0]}: {apart[0]} is not compared together with families of a task; "
+            f"leave one of the two out"
         )
     return bool(apart) and not others
 
