@@ -257,7 +257,7 @@ def test_newtons_method_looks_at_the_clock(module: object, monkeypatch: pytest.M
     asked: list[bool] = []
 
     def climb(*arguments: object) -> object:
-        asked.append(arguments[-1]())  # type: ignore[operator]
+        asked.append(arguments[7]())  # type: ignore[operator]
         return arguments[2]
 
     monkeypatch.setattr(module, "maximise_on_face", climb)

@@ -39,6 +39,7 @@ def test_whole_of_a_file_is_read_by_those_who_may_read_the_file(
 WRITERS = {"write_text", "write_bytes", "copyfile", "copy2", "copytree", "savefig"}
 """Names of functions that write a file."""
 ELSEWHERE = {
+    "formulations/programs/model_file.py": "a copy for HiGHS in a temporary folder",
     "src/equimargin/atlas/writing.py": "a new folder, which takes its name when it is complete",
     "src/equimargin/cli/output/files.py": "opens for appending, to see whether it could write",
     "src/equimargin/cli/output/screen.py": "opens the device that takes nothing",
