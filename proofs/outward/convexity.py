@@ -53,15 +53,16 @@ def prove_convexity(P: Any, clock: Clock) -> str:
         return "the quadratic term is diagonal, without negative entries"
     labels = connected_components(P)[1]
     order, hard = np.argsort(labels, kind="stable"), []
+    # P is positive semidefinite if each block of coupled variables is; blocks that floats
+    # do not prove are left to exact arithmetic.
     for block in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         part = P[block][:, block]
         if part.nnz and not _is_dominant(part) and not _is_definite(part):
-            hard.append(block)
-    reasons = ["Cholesky's factorisation less a bound of its rounding errors"]
-    for block in hard:
-        part = P[block][:, block]
+            hard.append(part)
+    for part in hard:
+        n = part.shape[0]
         try:
-            semidefinite(matrix(part, len(block), len(block), "P", "exact"), clock)
+            semidefinite(matrix(part, n, n, "P", "exact"), clock)
         except OutOfTime as reason:
             raise ValueError(
                 f"the quadratic term is not proven to be positive semidefinite: {reason}; raise "
@@ -69,8 +70,8 @@ def prove_convexity(P: Any, clock: Clock) -> str:
             ) from None
         except ValueError as reason:
             raise ValueError(f"the problem is not convex: {reason}") from None
-        reasons = ["exact arithmetic"]
-    return f"the quadratic term is positive semidefinite, by {reasons[0]}"
+    proof = "exact arithmetic" if hard else "Cholesky's factorisation less a bound of its errors"
+    return f"the quadratic term is positive semidefinite, by {proof}"
 
 
 def _negative_diagonal(P: Any) -> str:

@@ -87,6 +87,7 @@ def exact_enclosure(form: StandardForm, x: Array, z: Array, seconds: float) -> E
         primal,
         "",
     )
+    # x and z may prove an end that is better than those of the points near them.
     both = dual is not None and primal is not None
     if both and known.upper - known.lower <= NARROW * abs(float(known.upper)):
         return known

@@ -10,9 +10,10 @@ from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.standard_form import StandardForm
+from equimargin.solvers.interrupt import interruptible
 
 
-def solve_form(form: StandardForm, name: str) -> tuple[Array, Array]:
+def solve_form(form: StandardForm, name: str, seconds: float) -> tuple[Array, Array]:
     """Return a solver's point and multipliers of the rows, in no way verified.
 
     Parameters
@@ -21,6 +22,8 @@ def solve_form(form: StandardForm, name: str) -> tuple[Array, Array]:
         Program.
     name : str
         Name of a solver among `cvxpy.installed_solvers()`.
+    seconds : float
+        Time limit in seconds, after which the solver is abandoned.
 
     Returns
     -------
@@ -32,7 +35,7 @@ def solve_form(form: StandardForm, name: str) -> tuple[Array, Array]:
     Raises
     ------
     ValueError
-        If no such solver is installed, or it returns no point and multipliers.
+        If no such solver is installed, it returns no point and multipliers, or time is out.
     """
     known = cp.installed_solvers()
     if name.upper() not in known:
@@ -59,8 +62,14 @@ def solve_form(form: StandardForm, name: str) -> tuple[Array, Array]:
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
     try:
-        problem.solve(solver=name.upper())
-    except cp.SolverError as reason:
+        interruptible(lambda: problem.solve(solver=name.upper()), seconds=seconds)
+    except TimeoutError:
+        raise ValueError(
+            f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), "
+            f"or name another solver"
+        ) from None
+    # What a solver or its interface raises is its own; the sentence names it.
+    except Exception as reason:
         raise ValueError(f"{name} does not solve the problem: {reason}") from None
     if x.value is None or any(constraint.dual_value is None for constraint in constraints):
         raise ValueError(

@@ -153,7 +153,8 @@ def bound(
     width : float, default 1e-9
         Relative width at which no further way is tried.
     seconds : float, default 60.0
-        Time limit in seconds; a step that has begun is finished.
+        Time limit in seconds, of the solver and again of the proof; a step of the proof
+        that has begun is finished.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def bound(
         )
     form = compile_form(problem)[0].tidied()
     found = form_interval(
-        form, *solve_form(form, solver or DEFAULT_SOLVER), width=width, seconds=seconds
+        form, *solve_form(form, solver or DEFAULT_SOLVER, seconds), width=width, seconds=seconds
     )
     maximised = problem.objective.NAME == "maximize"
     taken = "the program is cvxpy's standard form in doubles"
@@ -206,7 +207,7 @@ def _bound_of_model(
     point, z = (
         (given, np.zeros(len(form.h)))
         if given is not None and prices is not None
-        else solve_form(form, solver or DEFAULT_SOLVER)
+        else solve_form(form, solver or DEFAULT_SOLVER, seconds)
     )
     point = point if given is None else given
     z = z if prices is None else _natural(model, point, prices)

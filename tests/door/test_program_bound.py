@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from threading import Event
 
 import cvxpy as cp
 import numpy as np
@@ -128,6 +129,23 @@ def test_infeasible_problem_has_no_interval_of_a_solver() -> None:
     x = cp.Variable(name="x")
     with pytest.raises(ValueError, match="infeasible"):
         bound(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]))
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [(None, "took more than 0.2 s, and was abandoned"), (OSError, "broken")],
+)
+def test_solver_that_hangs_or_raises_is_a_sentence(
+    model: Path, monkeypatch: pytest.MonkeyPatch, failure: type[Exception] | None, sentence: str
+) -> None:
+    def solve(problem: cp.Problem, **options: object) -> None:
+        if failure is not None:
+            raise failure("broken")
+        Event().wait(timeout=2.0)
+
+    monkeypatch.setattr(cp.Problem, "solve", solve)
+    with pytest.raises(ValueError, match=sentence):
+        bound(model, seconds=0.2)
 
 
 def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_interval_of_a_random_answer_contains_the_exact_optimum(
 def test_interval_of_a_maros_meszaros_problem_is_narrow_and_true(name: str) -> None:
     program = maros_meszaros.problem(maros_meszaros.FOLDER / f"{name}.mat")
     form = form_of(program)
-    found = form_interval(form, *solve_form(form, "CLARABEL"), rational=False)
+    found = form_interval(form, *solve_form(form, "CLARABEL", 60.0), rational=False)
     outcome = program_optimum(program)
     assert isinstance(outcome, Optimum)
     assert found.lower <= outcome.value <= found.upper
@@ -92,7 +92,7 @@ def test_linear_program_with_bounds_is_within_1e_9_without_rational_numbers(
     equations: int,
 ) -> None:
     form = boxed_program(60, 80, equations)
-    found = form_interval(form, *solve_form(form, "HIGHS"), rational=False)
+    found = form_interval(form, *solve_form(form, "HIGHS", 60.0), rational=False)
     assert found.width <= 1e-9
     assert {found.lower_by, found.upper_by} <= {"weak duality", "repair"}
 
@@ -105,7 +105,7 @@ def test_free_variables_are_bounded_by_repair(cost: str) -> None:
     value = cp.sum_squares(A @ x - b) if cost == "quadratic" else cp.norm(A @ x - b, 1)
     problem = cp.Problem(cp.Minimize(value + cp.norm(x, 1)), [cp.sum(x) == 1])
     form = compile_form(problem)[0].tidied()
-    found = form_interval(form, *solve_form(form, "CLARABEL"), rational=False)
+    found = form_interval(form, *solve_form(form, "CLARABEL", 60.0), rational=False)
     problem.solve(solver="CLARABEL", tol_gap_rel=1e-12, tol_gap_abs=1e-12, tol_feas=1e-12)
     assert found.width <= 1e-8
     assert found.lower - 1e-9 <= problem.value <= found.upper + 1e-9
@@ -290,7 +290,7 @@ def test_indefinite_term_is_refused_however_small_its_eigenvalue(P: Any) -> None
 
 def test_certificate_in_rational_numbers_is_accepted() -> None:
     form = boxed_program(10, 14, 4)
-    x, z = solve_form(form, "CLARABEL")
+    x, z = solve_form(form, "CLARABEL", 60.0)
     found = exact_enclosure(form, x, z, 20.0)
     kind, lower, upper = checker.check(
         json.dumps(program_certificate(found.program, found)).encode()
@@ -305,7 +305,7 @@ def test_certificate_in_rational_numbers_is_accepted() -> None:
 
 def test_forged_answer_gives_a_wide_interval() -> None:
     form = boxed_program(30, 20, 0)
-    x, z = solve_form(form, "CLARABEL")
+    x, z = solve_form(form, "CLARABEL", 60.0)
     true = form_interval(form, x, z)
     forged = form_interval(form, np.zeros(20), replace_first(z, 100.0), rational=False)
     assert forged.lower <= true.upper
@@ -315,7 +315,7 @@ def test_forged_answer_gives_a_wide_interval() -> None:
 
 def test_width_that_is_asked_for_is_that_of_rational_numbers() -> None:
     form = boxed_program(10, 14, 4)
-    found = form_interval(form, *solve_form(form, "CLARABEL"), width=1e-15)
+    found = form_interval(form, *solve_form(form, "CLARABEL", 60.0), width=1e-15)
     assert found.width <= 1e-15
 
 

@@ -144,7 +144,7 @@ def against_intervals(program: Program, outcome: Outcome, found: Trial) -> Itera
 def clarabel_answer(form: StandardForm) -> tuple[Array, Array] | None:
     """Return Clarabel's point and multipliers, or None if it returns none."""
     try:
-        return solve_form(form, "CLARABEL")
+        return solve_form(form, "CLARABEL", 60.0)
     except ValueError:
         return None
 
