@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,14 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.device.card import Card, check_memory
+from equimargin.solvers.device.conjugate import (
+    ARRAYS_OF_LANDMARKS,
+    FEWEST_LANDMARKS,
+    LANDMARKS,
+    STEPS_EXPECTED,
+    ConjugateGradients,
+    ImplicitFace,
+)
 from equimargin.solvers.device.face import factor_on_card, largest_face
 from equimargin.solvers.device.multiplier import CardMultiplier
 from equimargin.solvers.device.pairs import LARGEST_PAIR_SET, pair_steps_on_card
@@ -48,6 +57,7 @@ from equimargin.solvers.dual.working_set import (
     WorkingSet,
     choose_working_set,
     violators_outside,
+    with_diagonal,
 )
 from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.products.tiles import Block, Index, Tiles, tiles
@@ -168,7 +178,7 @@ def begin(
         needed = count_bytes(gram) + 4.0 * min(gram.m, LARGEST_PAIR_SET) ** 2
         free = card.free_bytes
         check_memory(needed, free, limits.device)
-        working = CardSet(card, gram, unit, memory, largest_face(free - needed))
+        working = CardSet(card, gram, unit, memory, free - needed)
     return Descent.starting(DevicePoints.on(working, points), working, start, limits)
 
 
@@ -202,6 +212,8 @@ class DeviceSet(WorkingSet):
 
     A pair step spends .22 ns per point and pass.
     """
+    landmarks = LANDMARKS
+    """Maximum number of landmarks of a face of more than `costs.max_face` points."""
 
     def __init__(self, exact: Tiles, memory: Workspace, single: Tiles | None = None) -> None:
         super().__init__(exact, single or exact.single(), memory)
@@ -248,8 +260,42 @@ class DeviceSet(WorkingSet):
         self.K = self.single.block(self.points, self.points)
         return int(self.costs.outside_entry * len(self.points) ** 2)
 
-    def face(self, points: Index) -> Block:
-        return self.exact.block(points, points)
+    def newton_work(self, n: int) -> tuple[float, float]:
+        costs = self.costs
+        if n <= costs.max_face:
+            return super().newton_work(n)
+        if self.landmarks < FEWEST_LANDMARKS:
+            return math.inf, math.inf
+        # A direction takes two systems.
+        products = 2 * STEPS_EXPECTED * costs.outside_entry * n**2
+        landmarks = costs.outside_entry * n * self.landmarks
+        once = costs.face + costs.outside_entry * n * self.m
+        return once, costs.factorisation + products + landmarks
+
+    def face(self, points: Index, ridge: Array) -> Any:
+        if len(points) <= self.costs.max_face:
+            return with_diagonal(self.exact.block(points, points), ridge)
+        of_all = self.placed(np.zeros(self.m))
+        of_all[points] = ridge
+        return ImplicitFace(self.tiles, of_all, points, points)
+
+    def factor(self, H: Any, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+        if not isinstance(H, ImplicitFace):
+            return self.factor_matrix(H, out_of_time)
+        diagonal = self.placed(self.exact.gram.diagonal / self.exact.unit)
+        return ConjugateGradients.of(H, diagonal, self.landmarks, self.factor_matrix, out_of_time)
+
+    def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+        """Return the damped factor of a stored matrix, as `factor_face` does.
+
+        Parameters
+        ----------
+        H : ndarray of shape (n, n)
+            Matrix.
+        out_of_time : callable
+            Returns True if the run must end.
+        """
+        return super().factor(H, out_of_time)
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         moved = np.flatnonzero(change)
@@ -270,12 +316,13 @@ class CardSet(DeviceSet):
         Divisor of K.
     memory : Workspace
         Memory of the processor.
-    max_face : int
-        Number of free points above which Newton steps are skipped.
+    spare : float
+        Bytes that Newton steps may take: the matrix of the free points or, of more
+        points than it has room for, the landmarks.
     """
 
     def __init__(
-        self, card: Card, gram: Gram, unit: float, memory: Workspace, max_face: int
+        self, card: Card, gram: Gram, unit: float, memory: Workspace, spare: float
     ) -> None:
         self.card = card
         exact, single = card_tiles(card, gram, unit)
@@ -288,8 +335,10 @@ class CardSet(DeviceSet):
             self.costs,
             outside_entry=entry,
             face_entry=0.07 + entry,
-            max_face=max_face,
+            max_face=largest_face(spare),
         )
+        of_landmark = 8.0 * ARRAYS_OF_LANDMARKS * self.m
+        self.landmarks = int(min(LANDMARKS, max(spare, 0.0) / of_landmark))
 
     def placed(self, v: Numbers) -> Numbers:
         return self.card.put(v)  # type: ignore[no-any-return]
@@ -302,7 +351,7 @@ class CardSet(DeviceSet):
     ) -> tuple[int, float]:
         return pair_steps_on_card(self.card, self.K, G, a, sides, floor, eps, steps)
 
-    def factor(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+    def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         return factor_on_card(self.card, H, out_of_time)
 
 

@@ -190,14 +190,21 @@ class CardTiles(Tiles):
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            self._add(self._right(rows[part]), v[part], f)
+            self._add(self.left, self._right(rows[part]), v[part], f)
 
-    def _add(self, Z: Any, v: Any, f: Any) -> None:
-        """Add K's columns of the features Z, times v, to f."""
-        (n, e), q, side = self.left.shape, len(Z), self._side
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f, left = self.card.put(np.zeros(len(columns))), self.left[columns]
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            self._add(left, self._right(rows[part]), v[part], f)
+        return f
+
+    def _add(self, left: Any, Z: Any, v: Any, f: Any) -> None:
+        """Add k of the features, points by Z, times v, to f."""
+        (n, e), q, side = left.shape, len(Z), self._side
         grid, per = split_rows(n, q, side)
         out = self.card.cupy.empty((grid[1], n))
-        self._run("product", grid, (self.left, Z, v, out, *int32(n, q, e, per)))
+        self._run("product", grid, (left, Z, v, out, *int32(n, q, e, per)))
         f += out.sum(axis=0)
 
     @property
@@ -222,6 +229,10 @@ class LinearCardTiles(CardTiles):
 
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         f += self.left @ (v.astype(self.dtype) @ self.left[rows])
+
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f: Array = self.left[columns] @ (v.astype(self.dtype) @ self.left[rows])
+        return f.astype(np.float64)
 
 
 class StoredCardTiles(Tiles):
@@ -253,6 +264,11 @@ class StoredCardTiles(Tiles):
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             f += v[part].astype(self.dtype) @ self.K[rows[part]]
+
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f = self.card.put(np.zeros(self.gram.m))
+        self.add_product(rows, v, f)
+        return f[columns]
 
 
 def macros(dtype: DTypeLike, join: str, value: str) -> dict[str, object]:

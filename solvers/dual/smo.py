@@ -705,11 +705,8 @@ class Descent:
         if not max_factorisations:
             return
         a, sides = self.at.a[free], self.problem.sides.of(free)
-        H = self.working.face(free)
         # The separable part adds its ridge on the side of 0 where a_i lies.
-        H.reshape(-1)[:: len(free) + 1] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
-            H.dtype
-        )
+        H = self.working.face(free, np.where(a > 0, sides.ridge[1], sides.ridge[0]))
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
         solution = maximise_on_face(
@@ -735,22 +732,15 @@ class Descent:
             once + FACTORISATIONS_EXPECTED * each < ahead
 
         with `once` the work of the matrix and the gradient update, `each` that of a
-        factorisation, and `ahead` that of pair steps at the price and pace of the last
-        round.
+        factorisation (`WorkingSet.newton_work`), and `ahead` that of pair steps at the
+        price and pace of the last round.
         """
         effort, look, goal = self.effort, self.look, self.aim.goal
-        working, costs = self.working, self.working.costs
         if not self.rough and n <= SMALL_FACE:
             return count_affordable_factorisations(n, effort.work // WORK_PER_MULTIPLICATION)
-        if (
-            not 2 <= n <= costs.max_face
-            or look.relative_gap > NEWTON_GAP
-            or effort.work < 2 * effort.spent
-        ):
+        if n < 2 or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
             return 0
-        once = costs.face + int(costs.face_entry * n**2)
-        once += 0 if working.whole else int(costs.outside_entry * n * working.m)
-        each = costs.factorisation + int(costs.face_entry * n**2) + n**3 // costs.cubes
+        once, each = self.working.newton_work(n)
         ahead = (
             effort.price
             * float(np.log(max(look.relative_gap, goal) / goal))
