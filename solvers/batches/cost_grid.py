@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.device.lockstep import solve_together
 from equimargin.solvers.device.method import ON_A_DEVICE, begin, proved_on, use_device
 from equimargin.solvers.dual import smo
 from equimargin.solvers.solution import PROCESSOR, Solution, checked
@@ -94,7 +95,9 @@ def solve_grid(
     if limits.device == PROCESSOR:
         return list(smo.solve_in_turn(problems, limits, smo.Descent.of))
     with use_device(limits.device) as card:
-        found = list(smo.solve_in_turn(problems, limits, partial(begin, card)))
+        found = solve_together(card, problems, limits) or list(
+            smo.solve_in_turn(problems, limits, partial(begin, card))
+        )
     return [proved_on(limits.device, solution) for solution in found]
 
 

@@ -175,3 +175,16 @@ class ConjugateGradients:
     def _preconditioned(self, v: Array) -> Array:
         w: Array = (v - self.B @ self.inner.solve(self.B.T @ v)) / self.rest
         return w
+
+
+def count_landmarks(spare: float, m: int) -> int:
+    """Return the landmarks for which a device has memory.
+
+    Parameters
+    ----------
+    spare : float
+        Bytes that are free.
+    m : int
+        Number of points, of which all may be free.
+    """
+    return int(min(LANDMARKS, max(spare, 0.0) / (8.0 * ARRAYS_OF_LANDMARKS * m)))

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array
@@ -31,12 +30,12 @@ from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.device.card import Card, check_memory
 from equimargin.solvers.device.conjugate import (
-    ARRAYS_OF_LANDMARKS,
     FEWEST_LANDMARKS,
     LANDMARKS,
     STEPS_EXPECTED,
     ConjugateGradients,
     ImplicitFace,
+    count_landmarks,
 )
 from equimargin.solvers.device.face import factor_on_card, largest_face
 from equimargin.solvers.device.multiplier import CardMultiplier
@@ -217,8 +216,19 @@ class DeviceSet(WorkingSet):
 
     def __init__(self, exact: Tiles, memory: Workspace, single: Tiles | None = None) -> None:
         super().__init__(exact, single or exact.single(), memory)
-        self.size = SMALL_SET_POINTS if self.m < MANY_POINTS else LARGEST_PAIR_SET
+        self.size = self.size_of_set(self.m)
         self.points = self.placed(self.points)
+
+    @staticmethod
+    def size_of_set(m: int) -> int:
+        """Return the points of a working set of m points.
+
+        Parameters
+        ----------
+        m : int
+            Number of points.
+        """
+        return min(m, SMALL_SET_POINTS if m < MANY_POINTS else LARGEST_PAIR_SET)
 
     def fetched(self, v: Numbers) -> Numbers:
         """Return an array of the device as one of numpy.
@@ -337,8 +347,7 @@ class CardSet(DeviceSet):
             face_entry=0.07 + entry,
             max_face=largest_face(spare),
         )
-        of_landmark = 8.0 * ARRAYS_OF_LANDMARKS * self.m
-        self.landmarks = int(min(LANDMARKS, max(spare, 0.0) / of_landmark))
+        self.landmarks = count_landmarks(spare, self.m)
 
     def placed(self, v: Numbers) -> Numbers:
         return self.card.put(v)  # type: ignore[no-any-return]
@@ -349,7 +358,12 @@ class CardSet(DeviceSet):
     def pair_steps(
         self, G: Block, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int
     ) -> tuple[int, float]:
-        return pair_steps_on_card(self.card, self.K, G, a, sides, floor, eps, steps)
+        alone = SeparablePart(*(v[None] for v in sides))
+        slot, limits = self.card.put(np.zeros(1, np.int32)), (np.array([eps]), np.array([steps]))
+        ((done, violation),) = pair_steps_on_card(
+            self.card, self.K[None], slot, G[None], a[None], alone, floor, *limits
+        )
+        return int(done), float(violation)
 
     def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         return factor_on_card(self.card, H, out_of_time)
@@ -430,6 +444,4 @@ class DevicePoints(PointProblem):
             gaps += np.where(squared, curve, c * loss) - part * u
             duals -= part * width + conjugate
         gap, dual = float(np.sum(gaps)), float(np.sum(duals))
-        size = relative_size(self.at_0, dual + gap, dual)
-        relative = gap / size if math.isfinite(gap) and size > 0 else math.inf
-        return OptimalityState(rise, fall, free, least, most, level, gap, dual, relative)
+        return self.state(rise, fall, free, least, most, level, gap, dual)

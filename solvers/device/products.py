@@ -141,8 +141,7 @@ def card_tiles(card: Card, gram: Gram, unit: float) -> tuple[Tiles, Tiles]:
     if isinstance(gram.kernel, Precomputed):
         K = card.put(gram.dense / unit)
         return tuple(  # type: ignore[return-value]
-            StoredCardTiles(gram, unit, card, K.astype(t, copy=False), t)
-            for t in (np.float64, np.float32)
+            StoredTiles(gram, unit, K.astype(t, copy=False), t) for t in (np.float64, np.float32)
         )
     found = formula(gram.kernel, card.put(gram.X), unit)
     left, kind = found.left, CardTiles
@@ -235,8 +234,8 @@ class LinearCardTiles(CardTiles):
         return f.astype(np.float64)
 
 
-class StoredCardTiles(Tiles):
-    """Tiles of a matrix that the card stores.
+class StoredTiles(Tiles):
+    """Tiles of a matrix that the device stores.
 
     Parameters
     ----------
@@ -244,17 +243,15 @@ class StoredCardTiles(Tiles):
         K.
     unit : float
         Divisor.
-    card : Card
-        Card.
     K : cupy.ndarray of shape (m, m)
         K / unit.
     dtype : DTypeLike
         Precision.
     """
 
-    def __init__(self, gram: Gram, unit: float, card: Card, K: Any, dtype: DTypeLike) -> None:
+    def __init__(self, gram: Gram, unit: float, K: Any, dtype: DTypeLike) -> None:
         super().__init__(gram, unit, Crew(1), dtype)
-        self.card, self.K = card, K
+        self.K = K
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         return self.K[rows[:, None], columns]  # type: ignore[no-any-return]
@@ -266,7 +263,7 @@ class StoredCardTiles(Tiles):
             f += v[part].astype(self.dtype) @ self.K[rows[part]]
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        f = self.card.put(np.zeros(self.gram.m))
+        f = np.zeros_like(self.K[0], dtype=np.float64)
         self.add_product(rows, v, f)
         return f[columns]
 

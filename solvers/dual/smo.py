@@ -207,10 +207,7 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
     Solution
         Best point of the run.
     """
-    margin = descent.problem.margin
-    progress = DualConvergenceMonitor(
-        "smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product
-    )
+    progress = descent.monitor(limits)
     try:
         _run_rounds(descent, progress, watched or limits.callback is not None)
     except MemoryError as problem:
@@ -497,6 +494,18 @@ class Descent:
         too_many = self.rough and self.effort.steps > ROUGH_STEPS_PER_POINT * self.working.m
         return self.aim.idle >= STALLED_ROUNDS or too_many
 
+    def monitor(self, limits: Limits) -> DualConvergenceMonitor:
+        """Return the convergence monitor of a run that begins now.
+
+        Parameters
+        ----------
+        limits : Limits
+            Limits of the run.
+        """
+        margin = self.problem.margin
+        most = limits.max_iter or 10_000_000 + 1000 * margin.p
+        return DualConvergenceMonitor("smo", margin, limits, most, self.product)
+
     def product(self, beta: Array) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
 
@@ -755,7 +764,8 @@ class Descent:
         progress : DualConvergenceMonitor
             Convergence monitor, for the time limit.
         """
-        if not self.problem.margin.convex:
+        # The free points are counted only where their number matters.
+        if not self.problem.margin.convex or (self.rough and self.look.relative_gap > NEWTON_GAP):
             return
         free = np.flatnonzero(self.look.free)
         max_factorisations = self._affordable(len(free))

@@ -1,0 +1,171 @@
+"""Many machines at once on a device: SMO in lock-step, on common points.
+
+Machines differ in their labels, costs and weights: a grid of costs, folds, pairs of
+classes. K is computed once, and stored. In a round, every machine
+
+    checks    its true gap if the estimate is small, and may leave,
+    chooses   a working set if points outside violate optimality,
+    steps     on pairs of its set, each machine on a multiprocessor of its own,
+    follows   by G <- G + K[:, W] change,
+    looks     at its slopes and its estimated gap,
+
+each in one launch for all, except for the check, and for Newton steps on the free
+points. Decisions are those of `dual/smo.py`. A machine starts at 0, and no number of
+its run depends on the others: it has the same bits alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.device.batch import CardBatch, MachineBatch
+from equimargin.solvers.device.card import Card
+from equimargin.solvers.dual.smo import Descent, SmoIterate
+from equimargin.solvers.dual.smo_problem import PointProblem, ProblemScaling
+from equimargin.solvers.progress import DualConvergenceMonitor
+from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.threads import one_thread
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine in its run.
+
+    Parameters
+    ----------
+    place : int
+        Place of its solution.
+    slot : int
+        Row of the batch.
+    descent : Descent
+        State of the run.
+    progress : DualConvergenceMonitor
+        Convergence monitor.
+    """
+
+    place: int
+    slot: int
+    descent: Descent
+    progress: DualConvergenceMonitor
+
+
+def solve_together(
+    card: Card | None, problems: Sequence[MarginProblem], limits: Limits
+) -> list[Solution] | None:
+    """Solve problems of the same points and kernel; return None if K has no room.
+
+    Machines that leave make room for those that wait, if the memory is too small for
+    all.
+
+    Parameters
+    ----------
+    card : Card or None
+        Card; None for the host.
+    problems : sequence of MarginProblem
+        Problems that the device supports, with one kernel and the same points.
+    limits : Limits
+        Limits of every run; the clock of a run goes on while the others take steps.
+    """
+    gram = problems[0].gram
+    unit = gram.mean_diagonal
+    with one_thread():
+        batch = (
+            MachineBatch(gram, unit, len(problems))
+            if card is None
+            else CardBatch.fitting(card, gram, unit, len(problems))
+        )
+        if batch is None:
+            return None
+        found = dict(_run(batch, problems, limits))
+    return [found[place] for place in range(len(problems))]
+
+
+def _run(
+    batch: MachineBatch, problems: Sequence[MarginProblem], limits: Limits
+) -> Iterator[tuple[int, Solution]]:
+    """Yield the place and the solution of every problem, as they end."""
+    waiting, slots = list(enumerate(problems))[::-1], list(range(batch.slots))[::-1]
+    live: list[Machine] = []
+    while waiting or live:
+        while waiting and slots:
+            live.append(_begin(batch, slots.pop(), *waiting.pop(), limits))
+        try:
+            for machine in live:
+                machine.descent.check(machine.progress)
+            _pair_rounds(batch, [machine for machine in live if machine.progress.status is None])
+            for machine in live:
+                if machine.progress.status is None:
+                    machine.descent.newton_round(machine.progress)
+        except MemoryError as problem:
+            for machine in live:
+                if machine.progress.status is None:
+                    machine.progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
+        for machine in live:
+            if machine.progress.status is not None:
+                slots.append(machine.slot)
+                yield machine.place, machine.progress.solution()
+        live = [machine for machine in live if machine.progress.status is None]
+
+
+def _begin(
+    batch: MachineBatch, slot: int, place: int, problem: MarginProblem, limits: Limits
+) -> Machine:
+    """Return a machine at a = 0."""
+    points = batch.enter(slot, PointProblem.of(problem, ProblemScaling.of(problem)))
+    at = SmoIterate(batch.a[slot], batch.G[slot], 0.0)
+    descent = Descent.placed_at(points, at, points.working, limits)
+    return Machine(place, slot, descent, descent.monitor(limits))
+
+
+def _pair_rounds(batch: MachineBatch, live: Sequence[Machine]) -> None:
+    """Take a round of pair steps of every machine."""
+    work = batch.choose(
+        [machine.slot for machine in live], [machine.descent.look for machine in live]
+    )
+    for machine, done in zip(live, work, strict=True):
+        machine.descent.effort.work += done
+    for tiles in (batch.single, batch.exact):
+        group = [machine for machine in live if machine.descent.working.tiles is tiles]
+        if group:
+            _step(batch, group)
+
+
+def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
+    """Take a round of pair steps of machines with gradients of one precision."""
+    descents, q = [machine.descent for machine in group], batch.q
+    before = [descent.look for descent in descents]
+    rows = batch.placed(np.array([machine.slot for machine in group], dtype=np.int32))
+    W = batch.W[rows]
+    places, levels = (rows[:, None], W), np.array([[look.level] for look in before])
+    a, sides = batch.a[places], batch.sides(rows, W)
+    G = (batch.G[places] - batch.placed(levels)).astype(descents[0].working.tiles.dtype)
+    ends = [descent.target(q) for descent in descents]
+    eps, left = np.array([end for end, _ in ends]), np.array([most for _, most in ends])
+    taken, pending = np.zeros(len(group), dtype=np.int64), np.ones(len(group), dtype=bool)
+    while True:
+        steps = pending * np.array(
+            [
+                machine.descent.steps_at_once(q, int(room), machine.progress)
+                for machine, room in zip(group, left - taken, strict=True)
+            ]
+        )
+        if not steps.any():
+            break
+        done, violation = batch.pair_steps(rows, G, a, sides, eps, steps).T
+        taken += done.astype(np.int64)
+        pending &= (violation > eps) & (done == steps)
+        for descent, count in zip(descents, done, strict=True):
+            descent.effort.steps += int(count)
+    change = a - batch.a[places]
+    batch.a[places] = a
+    batch.follow(rows, W, change, batch.G)
+    outside_work = int(batch.costs.outside_entry * q * batch.m)
+    looks = batch.look([machine.slot for machine in group])
+    for descent, look, old, count in zip(descents, looks, before, taken, strict=True):
+        descent.look = look
+        descent.aim.note(look, descent.problem.most_dual)
+        descent.note_pair_steps(int(count), q, outside_work, old)

@@ -1,0 +1,265 @@
+"""Machines in lock-step: the optima of single runs, and the same bits in every batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from emulated.arrays import StrictArray, StrictCard, emulated_card
+from emulated.kernels import needs_a_compiler
+from equimargin.formulations import MarginProblem, classification, precomputed, rbf, regression
+from equimargin.solvers import Solution, Status, solve, solve_grid
+from equimargin.solvers.device import batch, method
+from equimargin.solvers.device.batch import (
+    CardBatch,
+    MachineBatch,
+    choose_working_sets,
+    count_machine_bytes,
+    count_shared_bytes,
+)
+from equimargin.solvers.dual.smo_problem import (
+    NEVER,
+    OptimalityState,
+    PointProblem,
+    ProblemScaling,
+)
+from equimargin.solvers.dual.working_set import choose_working_set
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(300, 6))
+SIGNS = np.where(
+    np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + RNG.logistic(size=300) / 3 > 0, 1.0, -1.0
+)
+TARGETS = np.sin(X[:, 0]) + X[:, 1] ** 2 + RNG.normal(size=300) / 5
+COSTS = [0.01, 1.0, 30.0]
+ON_BOTH = [
+    pytest.param("cuda", marks=needs_a_compiler, id="emulated"),
+    pytest.param("host", id="host"),
+]
+"""Devices of the tests; "cuda" is emulated."""
+
+
+def problems(m: int) -> dict[str, MarginProblem]:
+    """Return problems of m points: both losses and both tasks, weights, a given matrix."""
+    A, s, y = X[:m], SIGNS[:m], TARGETS[:m]
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], m)
+    return {
+        "hinge": classification(A, s, 1.0, rbf(0.2)),
+        "weights": classification(A, s, 1.0, rbf(0.2), sample_weight=weights),
+        "squared": classification(A, s, 1.0, rbf(0.2), "squared_hinge"),
+        "given": classification(A @ A.T + np.eye(m), s, 1.0, precomputed()),
+        "tube": regression(A, y, 1.0, 0.1, rbf(0.2)),
+        "squared tube": regression(A, y, 1.0, 0.1, rbf(0.2), "squared_hinge"),
+    }
+
+
+NAMES = list(problems(2))
+
+
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the compiled kernels."""
+    return tmp_path_factory.mktemp("kernels")
+
+
+def folds(m: int, k: int) -> Any:
+    """Return the held-out points of k folds."""
+    return np.arange(m) % k == np.arange(k)[:, None]
+
+
+def assert_optimal(found: Solution, tol: float) -> None:
+    """Assert that a solution proves its tolerance, and meets the processor's interval."""
+    assert found.status is Status.OPTIMAL, found.reason
+    assert found.interval.relative_width <= 1.1 * tol + 1e-12
+    expected = solve(found.problem, tol=1e-9).interval
+    assert max(found.lower, expected.lower) <= min(found.upper, expected.upper)
+
+
+@pytest.mark.parametrize("size", [2048, 60])
+@pytest.mark.parametrize("name", NAMES)
+def test_grid_on_the_host_has_the_optima(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", size)
+    for found in solve_grid(problems(300)[name], COSTS, folds(300, 2), tol=1e-8, device="host"):
+        assert_optimal(found, 1e-8)
+
+
+@needs_a_compiler
+@pytest.mark.parametrize("size", [2048, 16])
+@pytest.mark.parametrize(
+    "name", ["hinge", *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
+)
+def test_grid_on_an_emulated_card_has_the_optima(
+    name: str, size: int, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", size)
+    with emulated_card(kernels, monkeypatch):
+        for found in solve_grid(problems(30)[name], COSTS, folds(30, 2), tol=1e-7, device="cuda"):
+            assert_optimal(found, 1e-7)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NAMES)
+def test_grid_on_a_card_has_the_optima(name: str) -> None:
+    for found in solve_grid(problems(300)[name], COSTS, folds(300, 2), tol=1e-8, device="cuda"):
+        assert_optimal(found, 1e-8)
+
+
+def assert_same_bits(problem: MarginProblem, held_out: Any, device: str) -> None:
+    """Assert that machines have the same bits in a grid, and alone."""
+    together = solve_grid(problem, COSTS, held_out, tol=1e-7, device=device)
+    for k in (5, 1, 3):
+        C, fold = COSTS[k % 3], held_out[k // 3 :][:1]
+        (alone,) = solve_grid(problem, [C], fold, tol=1e-7, device=device)
+        assert alone.iterations == together[k].iterations
+        assert np.array_equal(np.asarray(alone.dual), np.asarray(together[k].dual))
+        assert alone.bias == together[k].bias
+
+
+@pytest.mark.parametrize("size", [2048, 16])
+@pytest.mark.parametrize("device", ON_BOTH)
+def test_bits_do_not_depend_on_the_batch(
+    device: str, size: int, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", size)
+    problem = problems(30)["hinge"]
+    # The host's functions run uncompiled until they have done some work.
+    solve_grid(problems(300)["hinge"], COSTS, tol=1e-9, device="host")
+    with emulated_card(kernels, monkeypatch):
+        assert_same_bits(problem, folds(30, 2), device)
+
+
+@pytest.mark.device
+def test_bits_on_a_card_do_not_depend_on_the_batch() -> None:
+    points = RNG.normal(size=(3000, 6))
+    problem = classification(points, np.sign(points[:, 0] * points[:, 1]), 1.0, rbf(0.2))
+    assert_same_bits(problem, folds(3000, 2), "cuda")
+
+
+@needs_a_compiler
+def test_machines_wait_for_memory(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, slots = problems(30)["hinge"], []
+    begun = CardBatch.__init__
+    monkeypatch.setattr(
+        CardBatch, "__init__", lambda own, *given: slots.append(given[3]) or begun(own, *given)
+    )
+    shared, own = count_shared_bytes(problem.gram), count_machine_bytes(30)
+    found = []
+    for free in (1e12, shared + own * 2.1 / batch.PART_OF_MACHINES, shared + 1.01 * own):
+        with emulated_card(kernels, monkeypatch, free_bytes=free):
+            found.append(solve_grid(problem, COSTS, tol=1e-7, device="cuda"))
+    assert slots == [3, 2, 1]
+    for one in found:
+        # Newton steps take the memory that is left, so that bits depend on it.
+        for solution in one:
+            assert_optimal(solution, 1e-7)
+
+
+@needs_a_compiler
+def test_without_room_for_the_matrix_machines_run_in_turn(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = problems(30)["hinge"]
+    free = count_shared_bytes(problem.gram) + 0.5 * count_machine_bytes(30)
+    with emulated_card(kernels, monkeypatch, free_bytes=free):
+        card: Any = StrictCard(kernels, free)
+        assert CardBatch.fitting(card, problem.gram, 1.0, 3) is None
+        for found in solve_grid(problem, COSTS, tol=1e-7, device="cuda"):
+            assert_optimal(found, 1e-7)
+    message = "needs 0.1 GB for this problem, and 0.0 GB are free"
+    with (
+        emulated_card(kernels, monkeypatch, free_bytes=10_000.0),
+        pytest.raises(ValueError, match=message),
+    ):
+        solve_grid(problem, COSTS, device="cuda")
+
+
+def test_machines_out_of_memory_return_their_best_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise MemoryError("Out of memory allocating 8,000 bytes")
+
+    monkeypatch.setattr(MachineBatch, "follow", fails)
+    for found in solve_grid(problems(300)["hinge"], COSTS, device="host"):
+        assert found.status is Status.TOO_LARGE
+        assert found.reason == "memory ran out (Out of memory allocating 8,000 bytes)"
+        assert np.isfinite(found.upper)
+
+
+def test_limits_hold_for_every_machine() -> None:
+    problem = problems(300)["hinge"]
+    for found in solve_grid(problem, COSTS, tol=1e-9, max_iter=50, device="host"):
+        assert found.iterations is not None
+        assert found.iterations <= 50
+        assert found.status in (Status.OPTIMAL, Status.ITERATION_LIMIT)
+    late = solve_grid(problem, [1e4], tol=1e-12, time_limit=1e-6, device="host")[0]
+    assert late.status is Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("size", [2, 9, 40, 118])
+@pytest.mark.parametrize("scale", [1.0, 0.03])
+def test_sets_are_those_of_single_runs(size: int, scale: float) -> None:
+    # A small scale makes a crowd of violators.
+    n, m = 4, 120
+    free, before = RNG.random((n, m)) < 0.3, np.zeros((n, m), dtype=bool)
+    rise = RNG.normal(size=(n, m)) + scale
+    fall = np.where(free, rise, RNG.normal(size=(n, m)) - scale)
+    at_end = (RNG.random((n, m)) < 0.2) & ~free
+    rise, looks = np.where(at_end, NEVER, rise), []
+    for k in range(n):
+        before[k, RNG.permutation(m)[:size]] = k > 0
+        level = float(rise[k][free[k]].mean())
+        ends = float(rise[k].min()), float(fall[k].max()), level
+        looks.append(OptimalityState(rise[k], fall[k], free[k], *ends, 0.0, 0.0, 1.0))
+    ends = np.array([[(look.least, look.most, look.level)] for look in looks])
+    found = choose_working_sets(rise, fall, free, ends, before, size)
+    for k, look in enumerate(looks):
+        expected = choose_working_set(look, np.flatnonzero(before[k]), size)
+        assert np.array_equal(found[k], expected)
+
+
+def at_random(name: str, m: int) -> PointProblem:
+    """Return a problem in one variable per point."""
+    problem = problems(m)[name]
+    return PointProblem.of(problem, ProblemScaling.of(problem))
+
+
+@needs_a_compiler
+@pytest.mark.parametrize("name", NAMES)
+def test_look_of_a_card_is_that_of_the_processor(name: str, tmp_path: Path) -> None:
+    m, points = 40, at_random(name, 40)
+    card: Any = StrictCard(tmp_path)
+    own: Any = CardBatch.fitting(card, points.margin.gram, points.units.unit, 3)
+    sides = points.sides
+    ends = np.maximum(sides.lower, -2.0), np.minimum(sides.upper, 2.0)
+    for slot in (2, 0):
+        machine: Any = own.enter(slot, points)
+        a = np.where(RNG.random(m) < 0.5, RNG.uniform(*ends), RNG.choice([0, 1], m) * ends[1])
+        G = RNG.normal(size=m)
+        own.a[slot], own.G[slot] = own.placed(a), own.placed(G)
+        expected = points.look(a, G)
+        found = machine.look(own.a[slot], own.G[slot])
+        for mine, theirs in zip(found, expected, strict=True):
+            mine = mine.array if isinstance(mine, StrictArray) else mine
+            assert mine == pytest.approx(theirs, rel=1e-12, abs=1e-12)
+        assert own.outside[slot]
+        own.inside[slot] = True
+        own.look([slot])
+        assert not own.outside[slot]
+
+
+@needs_a_compiler
+def test_followed_gradients_are_those_of_the_matrix(tmp_path: Path) -> None:
+    problem = problems(70)["hinge"]
+    card: Any = StrictCard(tmp_path)
+    own: Any = CardBatch.fitting(card, problem.gram, 1.0, 3)
+    f, points = RNG.normal(size=(3, 70)), RNG.integers(0, 70, (2, 19))
+    v = RNG.normal(size=(2, 19)) * (RNG.random((2, 19)) < 0.7)
+    placed = own.placed(f)
+    own.follow(own.placed(np.array([2, 0], np.int32)), own.placed(points), own.placed(v), placed)
+    for row, k in ((2, 0), (0, 1)):
+        f[row] += problem.gram.dense[:, points[k]] @ v[k]
+    assert placed.array == pytest.approx(f, abs=1e-12)
