@@ -1,4 +1,7 @@
-"""One problem at many costs and for folds of its points, with shared kernel blocks."""
+"""One problem at many costs and for folds of its points, with shared kernel blocks.
+
+On the processor the runs follow each other. On a device they run in lock-step.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def solve_grid(
 ) -> list[Solution]:
     """Solve a problem at every cost C and for every fold, with warm starts.
 
-    Within a fold, a run starts from the result of the previous cost:
+    Within a fold, a run on the processor starts from the result of the previous cost:
 
         alpha(C)  from  C / C_before  alpha(C_before),
         weight_r = 0 where the point of row r is held out
@@ -55,7 +58,10 @@ def solve_grid(
     n_jobs : int
         Threads of every run.
     device : str
-        Device of every run, as in `solve`.
+        Device of the runs, as in `solve`. On a card with memory for K, 8 bytes per
+        entry, as many as it has memory for run together, each from 0: the clock of a
+        run goes on while the others take steps, and its bits do not depend on them.
+        Otherwise they run in turn.
 
     Returns
     -------
@@ -74,7 +80,10 @@ def solve_grid(
     refusal = requires.refusal(problem)
     # All runs share the points and the blocks of K: one refusal is that of all.
     if refusal is not None:
-        raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
+        elsewhere = "" if limits.device == PROCESSOR else "; leave out device to use the processor"
+        raise ValueError(
+            f"solve_grid does not take this {problem.family} problem: {refusal}{elsewhere}"
+        )
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
     checked_costs = [

@@ -358,8 +358,11 @@ class CardBatch(MachineBatch):
             Number of machines.
         """
         spare, own = card.free_bytes - count_shared_bytes(gram), count_machine_bytes(gram.m)
+        if spare < own:
+            return None
         slots = min(machines, max(int(PART_OF_MACHINES * spare / own), 1))
-        return None if spare < own else cls(card, gram, unit, slots, spare - slots * own)
+        # Independent of the number of machines, on which no decision of a run may depend.
+        return cls(card, gram, unit, slots, min((1.0 - PART_OF_MACHINES) * spare, spare - own))
 
     def zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
         return self.card.cupy.zeros(shape, dtype)  # type: ignore[no-any-return]

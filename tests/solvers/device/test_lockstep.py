@@ -10,8 +10,18 @@ import pytest
 
 from emulated.arrays import StrictArray, StrictCard, emulated_card
 from emulated.kernels import needs_a_compiler
-from equimargin.formulations import MarginProblem, classification, precomputed, rbf, regression
-from equimargin.solvers import Solution, Status, solve, solve_grid
+from equimargin.estimators import MarginClassifier
+from equimargin.formulations import (
+    MarginProblem,
+    classification,
+    linear,
+    precomputed,
+    rbf,
+    regression,
+)
+from equimargin.formulations.kernels import gram
+from equimargin.selection.costs import cost_grid
+from equimargin.solvers import Solution, Status, one_vs_one, solve, solve_grid
 from equimargin.solvers.device import batch, method
 from equimargin.solvers.device.batch import (
     CardBatch,
@@ -20,6 +30,7 @@ from equimargin.solvers.device.batch import (
     count_machine_bytes,
     count_shared_bytes,
 )
+from equimargin.solvers.device.multiplier import CardMultiplier
 from equimargin.solvers.dual.smo_problem import (
     NEVER,
     OptimalityState,
@@ -109,6 +120,101 @@ def test_grid_on_a_card_has_the_optima(name: str) -> None:
         assert_optimal(found, 1e-8)
 
 
+def three_classes(m: int) -> Any:
+    """Return three classes of m points."""
+    return np.argmax(X[:m, :3] + RNG.normal(size=(m, 3)) / 2, axis=1)
+
+
+def assert_pairs_are_solved(m: int, device: str, loss: Any = "hinge", **options: Any) -> None:
+    """Assert that the problems of all pairs have the optima of the processor."""
+    y, weights = three_classes(m), RNG.choice([0.5, 1.0, 0.0], m)
+    given = X[:m], y, 3.0, options.get("kernel", rbf(0.2)), loss, weights
+    found = one_vs_one(*given, tol=1e-7, device=device)
+    for mine, theirs in zip(found, one_vs_one(*given, tol=1e-9), strict=True):
+        assert mine.problem.m == theirs.problem.m
+        assert np.array_equal(mine.problem.rows.s, theirs.problem.rows.s)  # type: ignore[union-attr]
+        assert mine.ok, mine.reason
+        assert mine.interval.relative_width <= 1.1e-7
+        assert max(mine.lower, theirs.lower) <= min(mine.upper, theirs.upper)
+
+
+@pytest.mark.parametrize("size", [2048, 60])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kernel", [rbf(0.2), linear()], ids=repr)
+def test_pairs_of_classes_on_the_host_have_the_optima(
+    kernel: Any, loss: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "SMALL_SET_POINTS", size)
+    assert_pairs_are_solved(300, "host", loss, kernel=kernel)
+
+
+@needs_a_compiler
+def test_pairs_of_classes_on_an_emulated_card_have_the_optima(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches, begun = [], CardBatch.__init__
+    monkeypatch.setattr(
+        CardBatch, "__init__", lambda own, *given: batches.append(1) or begun(own, *given)
+    )
+    with emulated_card(kernels, monkeypatch):
+        assert_pairs_are_solved(30, "cuda")
+        assert batches == [1]
+    room = count_shared_bytes(problems(30)["hinge"].gram) + 0.5 * count_machine_bytes(30)
+    with emulated_card(kernels, monkeypatch, free_bytes=room):
+        assert_pairs_are_solved(30, "cuda")
+    assert batches == [1]
+
+
+@pytest.mark.device
+def test_pairs_of_classes_on_a_card_have_the_optima() -> None:
+    assert_pairs_are_solved(300, "cuda")
+
+
+def test_pairs_that_a_device_does_not_support_are_refused() -> None:
+    y = three_classes(300)
+    with pytest.raises(ValueError, match=r"there is no bias.*leave out device"):
+        one_vs_one(X, y, bias=False, device="host")
+    with pytest.raises(ValueError, match="newton runs on the processor only"):
+        one_vs_one(X, y, solver="newton", device="host")
+    with pytest.raises(ValueError, match=r"hard rows.*leave out device"):
+        solve_grid(classification(X, SIGNS, np.inf), COSTS, device="host")
+
+
+def test_an_estimator_of_many_classes_runs_in_lock_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, rounds = three_classes(300), []
+    gather = MachineBatch.gather
+    monkeypatch.setattr(
+        MachineBatch, "gather", lambda own, rows: rounds.append(len(rows)) or gather(own, rows)
+    )
+    found, expected = (
+        MarginClassifier(kernel="rbf", device=device).fit(X, y).decision_function(X)
+        for device in ("host", "cpu")
+    )
+    assert found == pytest.approx(expected, abs=1e-3)
+    assert max(rounds) == 3
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_grid_of_costs_has_the_scores_of_the_processor(task: Any) -> None:
+    y = SIGNS if task == "classification" else TARGETS
+    given: Any = X, y, [rbf(0.2), linear()], COSTS, task
+    found, expected = (
+        cost_grid(*given, folds=3, tol=1e-9, loss="hinge", device=device).rows
+        for device in ("host", "cpu")
+    )
+    for mine, theirs in zip(found, expected, strict=True):
+        assert (mine.kernel, mine.C) == (theirs.kernel, theirs.C)
+        assert mine.score == pytest.approx(theirs.score, rel=1e-4)
+        assert mine.within <= 1e-9
+
+
+def test_a_grid_of_costs_of_a_ranking_needs_the_processor() -> None:
+    with pytest.raises(ValueError, match=r"there is no bias.*leave out device"):
+        cost_grid(X, TARGETS, [rbf(0.2)], [1.0], "ranking", folds=3, device="host")
+    with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):
+        cost_grid(X, TARGETS, device="card")  # type: ignore[call-arg]
+
+
 def assert_same_bits(problem: MarginProblem, held_out: Any, device: str) -> None:
     """Assert that machines have the same bits in a grid, and alone."""
     together = solve_grid(problem, COSTS, held_out, tol=1e-7, device=device)
@@ -154,9 +260,41 @@ def test_machines_wait_for_memory(kernels: Path, monkeypatch: pytest.MonkeyPatch
             found.append(solve_grid(problem, COSTS, tol=1e-7, device="cuda"))
     assert slots == [3, 2, 1]
     for one in found:
-        # Newton steps take the memory that is left, so that bits depend on it.
         for solution in one:
             assert_optimal(solution, 1e-7)
+
+
+@needs_a_compiler
+@pytest.mark.parametrize("factor", [1.01, 40.0])
+def test_memory_of_newton_steps_does_not_depend_on_the_batch(factor: float, tmp_path: Path) -> None:
+    K = problems(300)["hinge"].gram
+    free = count_shared_bytes(K) + factor * count_machine_bytes(300)
+    card: Any = StrictCard(tmp_path, free)
+    faces = []
+    for machines in (1, 1000):
+        one = CardBatch.fitting(card, K, 1.0, machines)
+        assert one is not None
+        taken = count_shared_bytes(K) + one.slots * count_machine_bytes(300)
+        assert taken + 40.0 * one.costs.max_face**2 <= free
+        faces.append((one.costs.max_face, one.landmarks))
+    assert faces[0] == faces[1]
+
+
+@needs_a_compiler
+def test_grid_solutions_are_valued_and_proven_on_the_card(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gram, "STORED_ROWS", 10)
+    problem, asked = problems(30)["hinge"], []
+    ask = CardMultiplier.__call__
+    monkeypatch.setattr(
+        CardMultiplier, "__call__", lambda own, *given: asked.append(1) or ask(own, *given)
+    )
+    with emulated_card(kernels, monkeypatch):
+        (found,) = solve_grid(problem, [1.0], device="cuda")
+        assert found.problem.gram.multiplier == CardMultiplier("cuda")
+        assert found.relative_gap <= 1e-6
+        assert asked
 
 
 @needs_a_compiler
