@@ -229,7 +229,7 @@ class Gram:
             # the referee, block by block, do not have.
             found = self.multiplier(self.kernel, self.X, support, v[None, support])
             if found is not None:
-                return found[0][0]
+                return np.asarray(found[0][0])
         for start in range(0, len(support), TILE_ROWS):
             index = support[start : start + TILE_ROWS]
             f += v[index] @ self.rows(index)

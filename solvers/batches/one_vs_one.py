@@ -20,6 +20,7 @@ from equimargin.formulations.problem.choices import LOSSES, Bias, LossName
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.device.lockstep import solve_together
 from equimargin.solvers.device.method import ON_A_DEVICE, proved_on, use_device
@@ -136,10 +137,11 @@ def _of_pair(
     positive: NDArray[np.bool_],
 ) -> Solution:
     """Return a solution on all points as that of a pair's problem."""
-    inside, point = negative | positive, solution.problem.own_point(solution.point)
-    point = replace(
-        point,
-        alpha=None if point.alpha is None else point.alpha[inside],
-        beta=None if point.beta is None else point.beta[inside],
-    )
-    return replace(solution, problem=problem, point=point)
+    inside, point = negative | positive, solution.point
+    assert isinstance(point, Point)
+    parts = {
+        name: np.asarray(values)[inside]
+        for name, values in (("alpha", point.alpha), ("beta", point.beta))
+        if values is not None
+    }
+    return replace(solution, problem=problem, point=replace(point, **parts))

@@ -15,7 +15,7 @@ import numpy as np
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.workspace import Workspace
-from equimargin.solvers.device.card import Card
+from equimargin.solvers.device.card import Card, DeviceArray
 from equimargin.solvers.device.conjugate import count_landmarks
 from equimargin.solvers.device.face import factor_on_card, largest_face
 from equimargin.solvers.device.method import DevicePoints, DeviceSet
@@ -108,7 +108,7 @@ class MachineBatch:
         self.points: list[DevicePoints | None] = [None] * slots
         self.outside, self.chosen = [True] * slots, [False] * slots
 
-    def zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
+    def zeros(self, *shape: int, dtype: Any = np.float64) -> DeviceArray:
         """Return an array of zeros on the device.
 
         Parameters
@@ -247,7 +247,7 @@ class MachineBatch:
                 self.chosen[slot] = True
         return [int(is_new * self.costs.outside_entry * self.q**2) for is_new in new]
 
-    def gather(self, rows: Index) -> None:
+    def gather(self, rows: DeviceArray) -> None:
         """Write the blocks of K of some working sets.
 
         Parameters
@@ -259,7 +259,7 @@ class MachineBatch:
             W = self.W[slot]
             self.blocks[slot] = self.exact.K[W[:, None], W]
 
-    def sides(self, rows: Index, W: Index) -> SeparablePart:
+    def sides(self, rows: DeviceArray, W: DeviceArray) -> SeparablePart:
         """Return the separable parts at the working sets, (n, q) and (n, 2, q).
 
         Parameters
@@ -274,7 +274,13 @@ class MachineBatch:
         return SeparablePart(self.lower[places], self.upper[places], self.width[places], ridge)
 
     def pair_steps(
-        self, rows: Index, G: Block, a: Array, sides: SeparablePart, eps: Array, steps: Array
+        self,
+        rows: DeviceArray,
+        G: DeviceArray,
+        a: DeviceArray,
+        sides: SeparablePart,
+        eps: Array,
+        steps: Array,
     ) -> Array:
         """Take pair steps on the working sets of machines, on G and a in place.
 
@@ -295,7 +301,9 @@ class MachineBatch:
             found[k] = pair_steps(block, G[k], a[k], own, floor, float(eps[k]), most)
         return found
 
-    def follow(self, rows: Index, points: Index, v: Array, f: Array) -> None:
+    def follow(
+        self, rows: DeviceArray, points: DeviceArray, v: DeviceArray, f: DeviceArray
+    ) -> None:
         """Add K[:, points] v to f for every machine.
 
         Parameters
@@ -364,8 +372,8 @@ class CardBatch(MachineBatch):
         # Independent of the number of machines, on which no decision of a run may depend.
         return cls(card, gram, unit, slots, min((1.0 - PART_OF_MACHINES) * spare, spare - own))
 
-    def zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
-        return self.card.cupy.zeros(shape, dtype)  # type: ignore[no-any-return]
+    def zeros(self, *shape: int, dtype: Any = np.float64) -> DeviceArray:
+        return self.card.cupy.zeros(shape, dtype)
 
     def placed(self, v: Numbers) -> Numbers:
         return self.card.put(v)  # type: ignore[no-any-return]
@@ -392,17 +400,25 @@ class CardBatch(MachineBatch):
             states.append(points.state(*own, *numbers))
         return states
 
-    def gather(self, rows: Index) -> None:
+    def gather(self, rows: DeviceArray) -> None:
         given = (self.exact.K, rows, self.W, self.blocks, *int32(self.m, self.q))
         self._run("gather", (self.q, len(rows)), 256, given)
 
     def pair_steps(
-        self, rows: Index, G: Block, a: Array, sides: SeparablePart, eps: Array, steps: Array
+        self,
+        rows: DeviceArray,
+        G: DeviceArray,
+        a: DeviceArray,
+        sides: SeparablePart,
+        eps: Array,
+        steps: Array,
     ) -> Array:
         floor = PAIR_CURVATURE_FLOOR[np.dtype(np.float32)]
         return pair_steps_on_card(self.card, self.blocks, rows, G, a, sides, floor, eps, steps)
 
-    def follow(self, rows: Index, points: Index, v: Array, f: Array) -> None:
+    def follow(
+        self, rows: DeviceArray, points: DeviceArray, v: DeviceArray, f: DeviceArray
+    ) -> None:
         (n, k), columns = v.shape, -(-self.m // FOLLOW_COLUMNS)
         threads = FOLLOW_COLUMNS * FOLLOW_SLICES
         given = (self.exact.K, rows, points, v, f, *int32(self.m, k))
@@ -445,7 +461,8 @@ class MachineSet(DeviceSet):
     def product(self, points: Index, v: Array) -> Array:
         f = self.batch.zeros(1, self.m)
         self._add(0, self.placed(points), self.placed(v), f)
-        return self.fetched(f)[0]
+        product: Array = self.fetched(f)[0]
+        return product
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         self._add(self.slot, points, change, self.batch.G)
@@ -454,7 +471,7 @@ class MachineSet(DeviceSet):
     def factor_matrix(self, H: Block, out_of_time: Any) -> FaceFactor | None:
         return self.batch.factor(H, self, out_of_time)
 
-    def _add(self, row: int, points: Index, v: Array, f: Array) -> None:
+    def _add(self, row: int, points: Index, v: Array, f: DeviceArray) -> None:
         if len(points):
             rows = self.placed(np.array([row], dtype=np.int32))
             self.batch.follow(rows, points[None], v[None], f)
@@ -478,8 +495,13 @@ class MachinePoints(DevicePoints):
 
 
 def choose_working_sets(
-    rise: Array, fall: Array, free: Array, ends: Array, before: Array, size: int
-) -> Index:
+    rise: DeviceArray,
+    fall: DeviceArray,
+    free: DeviceArray,
+    ends: DeviceArray,
+    before: DeviceArray,
+    size: int,
+) -> DeviceArray:
     """Choose the working sets of n machines, each as `choose_working_set` does.
 
     Points are ranked by sorts along the rows, so that no machine has a launch of its

@@ -23,7 +23,7 @@ import numpy as np
 
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.device.batch import CardBatch, MachineBatch
-from equimargin.solvers.device.card import Card
+from equimargin.solvers.device.card import Card, DeviceArray
 from equimargin.solvers.dual.smo import Descent, SmoIterate
 from equimargin.solvers.dual.smo_problem import PointProblem, ProblemScaling
 from equimargin.solvers.progress import DualConvergenceMonitor
@@ -138,7 +138,7 @@ def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
     """Take a round of pair steps of machines with gradients of one precision."""
     descents, q = [machine.descent for machine in group], batch.q
     before = [descent.look for descent in descents]
-    rows = batch.placed(np.array([machine.slot for machine in group], dtype=np.int32))
+    rows: DeviceArray = batch.placed(np.array([machine.slot for machine in group], dtype=np.int32))
     W = batch.W[rows]
     places, levels = (rows[:, None], W), np.array([[look.level] for look in before])
     a, sides = batch.a[places], batch.sides(rows, W)

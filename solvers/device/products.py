@@ -192,7 +192,8 @@ class CardTiles(Tiles):
             self._add(self.left, self._right(rows[part]), v[part], f)
 
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
-        f, left = self.card.put(np.zeros(len(columns))), self.left[columns]
+        left = self.left[columns]
+        f: Array = self.card.put(np.zeros(len(columns)))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             self._add(left, self._right(rows[part]), v[part], f)

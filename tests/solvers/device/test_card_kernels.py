@@ -13,6 +13,7 @@ from emulated.kernels import EmulatedKernel, needs_a_compiler
 from equimargin.formulations import Kernel, linear, polynomial, rbf
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.device.batch import LOOK_THREADS
 from equimargin.solvers.device.card import OPTIONS, source
 from equimargin.solvers.device.multiplier import OPTIONS_OF_PROOFS, proof_macros
 from equimargin.solvers.device.pairs import THREADS, pair_macros
@@ -77,6 +78,11 @@ def test_pair_steps_compile(points: int, precision: Any) -> None:
     threads = THREADS[points]
     text = source("pairs", pair_macros(threads, points // threads, precision))
     assert b"pair_steps" in compiled(text, ())
+
+
+def test_parts_of_a_round_compile() -> None:
+    code = compiled(source("lockstep", {"THREADS": LOOK_THREADS}), ())
+    assert all(name in code for name in (b"look", b"gather", b"follow"))
 
 
 def test_product_of_proofs_has_only_operations_of_ieee_754() -> None:

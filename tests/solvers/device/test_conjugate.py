@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,16 @@ RNG = np.random.default_rng(7)
 X = RNG.normal(size=(300, 6))
 SIGNS = np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
 TARGETS = np.sin(X[:, 0]) + X[:, 1] ** 2 + RNG.normal(size=300) / 5
+
+
+def recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    """Return a function that appends its arguments to a list."""
+
+    def run(*given: Any) -> Any:
+        calls.append(given)
+        return function(*given)
+
+    return run
 
 
 def never() -> bool:
@@ -66,8 +77,9 @@ def test_solutions_are_those_of_the_dense_system(landmarks: int) -> None:
 
 
 def test_landmarks_spare_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    products, steps = ImplicitFace.__matmul__, []
-    monkeypatch.setattr(ImplicitFace, "__matmul__", lambda H, v: steps.append(1) or products(H, v))
+    products = ImplicitFace.__matmul__
+    steps: list[Any] = []
+    monkeypatch.setattr(ImplicitFace, "__matmul__", recorded(products, steps))
     counts = []
     for landmarks in (1, 100):
         steps.clear()
@@ -102,10 +114,9 @@ def test_runs_without_room_for_a_matrix_reach_the_optimum(
 ) -> None:
     costs = replace(method.DeviceSet.costs, max_face=0, face=0, factorisation=0)
     monkeypatch.setattr(method.DeviceSet, "costs", costs)
-    solved, solve_system = [], ConjugateGradients.solve
-    monkeypatch.setattr(
-        ConjugateGradients, "solve", lambda own, v: solved.append(1) or solve_system(own, v)
-    )
+    solve_system = ConjugateGradients.solve
+    solved: list[Any] = []
+    monkeypatch.setattr(ConjugateGradients, "solve", recorded(solve_system, solved))
     problem = problems(300)[name]
     found, expected = solve(problem, "smo", 1e-9, device="host"), solve(problem, tol=1e-9)
     assert found.status is Status.OPTIMAL, found.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ SIGNS = np.where(
     np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + RNG.logistic(size=300) / 3 > 0, 1.0, -1.0
 )
 TARGETS = np.sin(X[:, 0]) + X[:, 1] ** 2 + RNG.normal(size=300) / 5
-COSTS = [0.01, 1.0, 30.0]
+COSTS, SMALL_COSTS = [0.01, 1.0, 30.0], [0.01, 0.1, 0.5]
 ON_BOTH = [
     pytest.param("cuda", marks=needs_a_compiler, id="emulated"),
     pytest.param("host", id="host"),
@@ -74,6 +75,16 @@ NAMES = list(problems(2))
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the compiled kernels."""
     return tmp_path_factory.mktemp("kernels")
+
+
+def recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    """Return a function that appends its arguments to a list."""
+
+    def run(*given: Any) -> Any:
+        calls.append(given)
+        return function(*given)
+
+    return run
 
 
 def folds(m: int, k: int) -> Any:
@@ -109,7 +120,9 @@ def test_grid_on_an_emulated_card_has_the_optima(
 ) -> None:
     monkeypatch.setattr(method, "SMALL_SET_POINTS", size)
     with emulated_card(kernels, monkeypatch):
-        for found in solve_grid(problems(30)[name], COSTS, folds(30, 2), tol=1e-7, device="cuda"):
+        for found in solve_grid(
+            problems(24)[name], SMALL_COSTS, folds(24, 2), tol=1e-7, device="cuda"
+        ):
             assert_optimal(found, 1e-7)
 
 
@@ -128,11 +141,11 @@ def three_classes(m: int) -> Any:
 def assert_pairs_are_solved(m: int, device: str, loss: Any = "hinge", **options: Any) -> None:
     """Assert that the problems of all pairs have the optima of the processor."""
     y, weights = three_classes(m), RNG.choice([0.5, 1.0, 0.0], m)
-    given = X[:m], y, 3.0, options.get("kernel", rbf(0.2)), loss, weights
+    given = X[:m], y, 0.5, options.get("kernel", rbf(0.2)), loss, weights
     found = one_vs_one(*given, tol=1e-7, device=device)
     for mine, theirs in zip(found, one_vs_one(*given, tol=1e-9), strict=True):
         assert mine.problem.m == theirs.problem.m
-        assert np.array_equal(mine.problem.rows.s, theirs.problem.rows.s)  # type: ignore[union-attr]
+        assert repr(mine.problem) == repr(theirs.problem)
         assert mine.ok, mine.reason
         assert mine.interval.relative_width <= 1.1e-7
         assert max(mine.lower, theirs.lower) <= min(mine.upper, theirs.upper)
@@ -152,17 +165,16 @@ def test_pairs_of_classes_on_the_host_have_the_optima(
 def test_pairs_of_classes_on_an_emulated_card_have_the_optima(
     kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batches, begun = [], CardBatch.__init__
-    monkeypatch.setattr(
-        CardBatch, "__init__", lambda own, *given: batches.append(1) or begun(own, *given)
-    )
+    begun = CardBatch.__init__
+    batches: list[Any] = []
+    monkeypatch.setattr(CardBatch, "__init__", recorded(begun, batches))
     with emulated_card(kernels, monkeypatch):
         assert_pairs_are_solved(30, "cuda")
-        assert batches == [1]
+        assert len(batches) == 1
     room = count_shared_bytes(problems(30)["hinge"].gram) + 0.5 * count_machine_bytes(30)
     with emulated_card(kernels, monkeypatch, free_bytes=room):
         assert_pairs_are_solved(30, "cuda")
-    assert batches == [1]
+    assert len(batches) == 1
 
 
 @pytest.mark.device
@@ -181,25 +193,23 @@ def test_pairs_that_a_device_does_not_support_are_refused() -> None:
 
 
 def test_an_estimator_of_many_classes_runs_in_lock_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    y, rounds = three_classes(300), []
-    gather = MachineBatch.gather
-    monkeypatch.setattr(
-        MachineBatch, "gather", lambda own, rows: rounds.append(len(rows)) or gather(own, rows)
-    )
+    y, gather = three_classes(300), MachineBatch.gather
+    rounds: list[Any] = []
+    monkeypatch.setattr(MachineBatch, "gather", recorded(gather, rounds))
     found, expected = (
         MarginClassifier(kernel="rbf", device=device).fit(X, y).decision_function(X)
         for device in ("host", "cpu")
     )
     assert found == pytest.approx(expected, abs=1e-3)
-    assert max(rounds) == 3
+    assert max(len(rows) for _, rows in rounds) == 3
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_grid_of_costs_has_the_scores_of_the_processor(task: Any) -> None:
     y = SIGNS if task == "classification" else TARGETS
-    given: Any = X, y, [rbf(0.2), linear()], COSTS, task
+    kernels = [rbf(0.2), linear()]
     found, expected = (
-        cost_grid(*given, folds=3, tol=1e-9, loss="hinge", device=device).rows
+        cost_grid(X, y, kernels, COSTS, task, folds=3, tol=1e-9, loss="hinge", device=device).rows
         for device in ("host", "cpu")
     )
     for mine, theirs in zip(found, expected, strict=True):
@@ -212,14 +222,14 @@ def test_a_grid_of_costs_of_a_ranking_needs_the_processor() -> None:
     with pytest.raises(ValueError, match=r"there is no bias.*leave out device"):
         cost_grid(X, TARGETS, [rbf(0.2)], [1.0], "ranking", folds=3, device="host")
     with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):
-        cost_grid(X, TARGETS, device="card")  # type: ignore[call-arg]
+        cost_grid(X, TARGETS, device="card")
 
 
 def assert_same_bits(problem: MarginProblem, held_out: Any, device: str) -> None:
     """Assert that machines have the same bits in a grid, and alone."""
-    together = solve_grid(problem, COSTS, held_out, tol=1e-7, device=device)
-    for k in (5, 1, 3):
-        C, fold = COSTS[k % 3], held_out[k // 3 :][:1]
+    together = solve_grid(problem, SMALL_COSTS, held_out, tol=1e-7, device=device)
+    for k in (5, 1):
+        C, fold = SMALL_COSTS[k % 3], held_out[k // 3 :][:1]
         (alone,) = solve_grid(problem, [C], fold, tol=1e-7, device=device)
         assert alone.iterations == together[k].iterations
         assert np.array_equal(np.asarray(alone.dual), np.asarray(together[k].dual))
@@ -248,17 +258,15 @@ def test_bits_on_a_card_do_not_depend_on_the_batch() -> None:
 
 @needs_a_compiler
 def test_machines_wait_for_memory(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, slots = problems(30)["hinge"], []
-    begun = CardBatch.__init__
-    monkeypatch.setattr(
-        CardBatch, "__init__", lambda own, *given: slots.append(given[3]) or begun(own, *given)
-    )
+    problem, begun = problems(30)["hinge"], CardBatch.__init__
+    batches: list[Any] = []
+    monkeypatch.setattr(CardBatch, "__init__", recorded(begun, batches))
     shared, own = count_shared_bytes(problem.gram), count_machine_bytes(30)
     found = []
     for free in (1e12, shared + own * 2.1 / batch.PART_OF_MACHINES, shared + 1.01 * own):
         with emulated_card(kernels, monkeypatch, free_bytes=free):
-            found.append(solve_grid(problem, COSTS, tol=1e-7, device="cuda"))
-    assert slots == [3, 2, 1]
+            found.append(solve_grid(problem, SMALL_COSTS, tol=1e-7, device="cuda"))
+    assert [given[4] for given in batches] == [3, 2, 1]
     for one in found:
         for solution in one:
             assert_optimal(solution, 1e-7)
@@ -285,11 +293,9 @@ def test_grid_solutions_are_valued_and_proven_on_the_card(
     kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gram, "STORED_ROWS", 10)
-    problem, asked = problems(30)["hinge"], []
-    ask = CardMultiplier.__call__
-    monkeypatch.setattr(
-        CardMultiplier, "__call__", lambda own, *given: asked.append(1) or ask(own, *given)
-    )
+    problem, ask = problems(30)["hinge"], CardMultiplier.__call__
+    asked: list[Any] = []
+    monkeypatch.setattr(CardMultiplier, "__call__", recorded(ask, asked))
     with emulated_card(kernels, monkeypatch):
         (found,) = solve_grid(problem, [1.0], device="cuda")
         assert found.problem.gram.multiplier == CardMultiplier("cuda")
@@ -306,7 +312,7 @@ def test_without_room_for_the_matrix_machines_run_in_turn(
     with emulated_card(kernels, monkeypatch, free_bytes=free):
         card: Any = StrictCard(kernels, free)
         assert CardBatch.fitting(card, problem.gram, 1.0, 3) is None
-        for found in solve_grid(problem, COSTS, tol=1e-7, device="cuda"):
+        for found in solve_grid(problem, SMALL_COSTS, tol=1e-7, device="cuda"):
             assert_optimal(found, 1e-7)
     message = "needs 0.1 GB for this problem, and 0.0 GB are free"
     with (
@@ -350,8 +356,9 @@ def test_sets_are_those_of_single_runs(size: int, scale: float) -> None:
     for k in range(n):
         before[k, RNG.permutation(m)[:size]] = k > 0
         level = float(rise[k][free[k]].mean())
-        ends = float(rise[k].min()), float(fall[k].max()), level
-        looks.append(OptimalityState(rise[k], fall[k], free[k], *ends, 0.0, 0.0, 1.0))
+        least, most = float(rise[k].min()), float(fall[k].max())
+        own = rise[k], fall[k], free[k]
+        looks.append(OptimalityState(*own, least, most, level, 0.0, 0.0, 1.0))
     ends = np.array([[(look.least, look.most, look.level)] for look in looks])
     found = choose_working_sets(rise, fall, free, ends, before, size)
     for k, look in enumerate(looks):
@@ -367,9 +374,9 @@ def at_random(name: str, m: int) -> PointProblem:
 
 @needs_a_compiler
 @pytest.mark.parametrize("name", NAMES)
-def test_look_of_a_card_is_that_of_the_processor(name: str, tmp_path: Path) -> None:
+def test_look_of_a_card_is_that_of_the_processor(name: str, kernels: Path) -> None:
     m, points = 40, at_random(name, 40)
-    card: Any = StrictCard(tmp_path)
+    card: Any = StrictCard(kernels)
     own: Any = CardBatch.fitting(card, points.margin.gram, points.units.unit, 3)
     sides = points.sides
     ends = np.maximum(sides.lower, -2.0), np.minimum(sides.upper, 2.0)
@@ -390,9 +397,9 @@ def test_look_of_a_card_is_that_of_the_processor(name: str, tmp_path: Path) -> N
 
 
 @needs_a_compiler
-def test_followed_gradients_are_those_of_the_matrix(tmp_path: Path) -> None:
+def test_followed_gradients_are_those_of_the_matrix(kernels: Path) -> None:
     problem = problems(70)["hinge"]
-    card: Any = StrictCard(tmp_path)
+    card: Any = StrictCard(kernels)
     own: Any = CardBatch.fitting(card, problem.gram, 1.0, 3)
     f, points = RNG.normal(size=(3, 70)), RNG.integers(0, 70, (2, 19))
     v = RNG.normal(size=(2, 19)) * (RNG.random((2, 19)) < 0.7)
