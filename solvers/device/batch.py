@@ -6,11 +6,12 @@ K / unit is stored once, in float64. On a card each method launches one kernel o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.arrays import Array
@@ -108,7 +109,7 @@ class MachineBatch:
         self.points: list[DevicePoints | None] = [None] * slots
         self.outside, self.chosen = [True] * slots, [False] * slots
 
-    def zeros(self, *shape: int, dtype: Any = np.float64) -> DeviceArray:
+    def zeros(self, *shape: int, dtype: DTypeLike = np.float64) -> DeviceArray:
         """Return an array of zeros on the device.
 
         Parameters
@@ -140,7 +141,9 @@ class MachineBatch:
         """
         return v
 
-    def factor(self, H: Block, working: DeviceSet, out_of_time: Any) -> FaceFactor | None:
+    def factor(
+        self, H: Block, working: DeviceSet, out_of_time: Callable[[], bool]
+    ) -> FaceFactor | None:
         """Return the damped factor of a matrix of free points.
 
         Parameters
@@ -204,7 +207,7 @@ class MachineBatch:
         return states
 
     def choose(self, slots: Sequence[int], looks: Sequence[OptimalityState]) -> list[int]:
-        """Choose the working sets of machines with violators outside of theirs.
+        """Choose the working sets of machines with violators outside of their sets.
 
         Parameters
         ----------
@@ -218,34 +221,28 @@ class MachineBatch:
         list of int
             Work of every machine.
         """
-        whole = self.q == self.m
-        new = [not self.chosen[slot] or (self.outside[slot] and not whole) for slot in slots]
+        keeps = self.q == self.m
+        new = [not self.chosen[slot] or (self.outside[slot] and not keeps) for slot in slots]
         changing = [slot for slot, is_new in zip(slots, new, strict=True) if is_new]
         if changing:
-            rows = self.placed(np.array(changing, dtype=np.int32))
-            if whole:
-                self.W[rows] = self.placed(np.arange(self.m))
-                self.inside[rows] = True
-            else:
-                ends = [
-                    [(look.least, look.most, look.level)]
-                    for look, is_new in zip(looks, new, strict=True)
-                    if is_new
-                ]
-                W = choose_working_sets(
-                    self.rise[rows],
-                    self.fall[rows],
-                    self.free[rows],
-                    self.placed(np.array(ends)),
-                    self.inside[rows],
-                    self.q,
-                )
-                self.W[rows], self.inside[rows] = W, False
-                self.inside[rows[:, None], W] = True
-            self.gather(rows)
-            for slot in changing:
-                self.chosen[slot] = True
+            ends = [(look.least, look.most, look.level) for look in looks]
+            self._choose(changing, np.array(ends)[np.array(new), None])
         return [int(is_new * self.costs.outside_entry * self.q**2) for is_new in new]
+
+    def _choose(self, slots: list[int], ends: Array) -> None:
+        """Write the working sets of some machines, and their blocks of K."""
+        rows: DeviceArray = self.placed(np.array(slots, dtype=np.int32))
+        if self.q == self.m:
+            self.W[rows], self.inside[rows] = self.placed(np.arange(self.m)), True
+        else:
+            slopes = self.rise[rows], self.fall[rows], self.free[rows]
+            before = self.inside[rows]
+            W = choose_working_sets(*slopes, self.placed(ends), before, self.q)
+            self.W[rows], self.inside[rows] = W, False
+            self.inside[rows[:, None], W] = True
+        self.gather(rows)
+        for slot in slots:
+            self.chosen[slot] = True
 
     def gather(self, rows: DeviceArray) -> None:
         """Write the blocks of K of some working sets.
@@ -352,7 +349,7 @@ class CardBatch(MachineBatch):
 
     @classmethod
     def fitting(cls, card: Card, gram: Gram, unit: float, machines: int) -> CardBatch | None:
-        """Return a batch with as many slots as the card has memory for; None without any.
+        """Return a batch of as many slots as fit into the memory; None if none does.
 
         Parameters
         ----------
@@ -372,7 +369,7 @@ class CardBatch(MachineBatch):
         # Independent of the number of machines, on which no decision of a run may depend.
         return cls(card, gram, unit, slots, min((1.0 - PART_OF_MACHINES) * spare, spare - own))
 
-    def zeros(self, *shape: int, dtype: Any = np.float64) -> DeviceArray:
+    def zeros(self, *shape: int, dtype: DTypeLike = np.float64) -> DeviceArray:
         return self.card.cupy.zeros(shape, dtype)
 
     def placed(self, v: Numbers) -> Numbers:
@@ -381,7 +378,9 @@ class CardBatch(MachineBatch):
     def fetched(self, v: Numbers) -> Numbers:
         return self.card.get(v)  # type: ignore[no-any-return]
 
-    def factor(self, H: Block, working: DeviceSet, out_of_time: Any) -> FaceFactor | None:
+    def factor(
+        self, H: Block, working: DeviceSet, out_of_time: Callable[[], bool]
+    ) -> FaceFactor | None:
         return factor_on_card(self.card, H, out_of_time)
 
     def look(self, slots: Sequence[int]) -> list[OptimalityState]:
@@ -468,7 +467,7 @@ class MachineSet(DeviceSet):
         self._add(self.slot, points, change, self.batch.G)
         return int(self.costs.outside_entry * len(points) * self.m)
 
-    def factor_matrix(self, H: Block, out_of_time: Any) -> FaceFactor | None:
+    def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         return self.batch.factor(H, self, out_of_time)
 
     def _add(self, row: int, points: Index, v: Array, f: DeviceArray) -> None:

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equimargin.formulations.numeric.arrays import Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.device.batch import CardBatch, MachineBatch
 from equimargin.solvers.device.card import Card, DeviceArray
 from equimargin.solvers.dual.smo import Descent, SmoIterate
-from equimargin.solvers.dual.smo_problem import PointProblem, ProblemScaling
+from equimargin.solvers.dual.smo_problem import PointProblem, ProblemScaling, SeparablePart
 from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.solution import Limits, Solution, Status
 from equimargin.solvers.threads import one_thread
@@ -53,6 +54,17 @@ class Machine:
     progress: DualConvergenceMonitor
 
 
+def running(machines: Sequence[Machine]) -> list[Machine]:
+    """Return the machines whose runs have no status yet.
+
+    Parameters
+    ----------
+    machines : sequence of Machine
+        Machines.
+    """
+    return [machine for machine in machines if machine.progress.status is None]
+
+
 def solve_together(
     card: Card | None, problems: Sequence[MarginProblem], limits: Limits
 ) -> list[Solution] | None:
@@ -70,18 +82,23 @@ def solve_together(
     limits : Limits
         Limits of every run; the clock of a run goes on while the others take steps.
     """
-    gram = problems[0].gram
-    unit = gram.mean_diagonal
+    if not problems:
+        return []
     with one_thread():
-        batch = (
-            MachineBatch(gram, unit, len(problems))
-            if card is None
-            else CardBatch.fitting(card, gram, unit, len(problems))
-        )
-        if batch is None:
-            return None
-        found = dict(_run(batch, problems, limits))
-    return [found[place] for place in range(len(problems))]
+        batch = _make_batch(card, problems)
+        found = {} if batch is None else dict(_run(batch, problems, limits))
+    return [found[place] for place in sorted(found)] or None
+
+
+def _make_batch(card: Card | None, problems: Sequence[MarginProblem]) -> MachineBatch | None:
+    """Return a batch for some problems; None if the card has no memory for K."""
+    gram, n = problems[0].gram, len(problems)
+    if card is None:
+        return MachineBatch(gram, gram.mean_diagonal, n)
+    try:
+        return CardBatch.fitting(card, gram, gram.mean_diagonal, n)
+    except MemoryError:
+        return None
 
 
 def _run(
@@ -94,21 +111,26 @@ def _run(
         while waiting and slots:
             live.append(_begin(batch, slots.pop(), *waiting.pop(), limits))
         try:
-            for machine in live:
-                machine.descent.check(machine.progress)
-            _pair_rounds(batch, [machine for machine in live if machine.progress.status is None])
-            for machine in live:
-                if machine.progress.status is None:
-                    machine.descent.newton_round(machine.progress)
+            _advance(batch, live)
         except MemoryError as problem:
-            for machine in live:
-                if machine.progress.status is None:
-                    machine.progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
+            for machine in running(live):
+                machine.progress.end(Status.TOO_LARGE, f"memory ran out ({problem})")
         for machine in live:
             if machine.progress.status is not None:
                 slots.append(machine.slot)
                 yield machine.place, machine.progress.solution()
-        live = [machine for machine in live if machine.progress.status is None]
+        live = running(live)
+
+
+def _advance(batch: MachineBatch, live: Sequence[Machine]) -> None:
+    """Run one round of all machines; some end at its first check."""
+    for machine in live:
+        machine.descent.check(machine.progress)
+    left = running(live)
+    if left:
+        _pair_rounds(batch, left)
+    for machine in left:
+        machine.descent.newton_round(machine.progress)
 
 
 def _begin(
@@ -143,23 +165,7 @@ def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
     places, levels = (rows[:, None], W), np.array([[look.level] for look in before])
     a, sides = batch.a[places], batch.sides(rows, W)
     G = (batch.G[places] - batch.placed(levels)).astype(descents[0].working.tiles.dtype)
-    ends = [descent.target(q) for descent in descents]
-    eps, left = np.array([end for end, _ in ends]), np.array([most for _, most in ends])
-    taken, pending = np.zeros(len(group), dtype=np.int64), np.ones(len(group), dtype=bool)
-    while True:
-        steps = pending * np.array(
-            [
-                machine.descent.steps_at_once(q, int(room), machine.progress)
-                for machine, room in zip(group, left - taken, strict=True)
-            ]
-        )
-        if not steps.any():
-            break
-        done, violation = batch.pair_steps(rows, G, a, sides, eps, steps).T
-        taken += done.astype(np.int64)
-        pending &= (violation > eps) & (done == steps)
-        for descent, count in zip(descents, done, strict=True):
-            descent.effort.steps += int(count)
+    taken = _take_pair_steps(batch, group, rows, G, a, sides)
     change = a - batch.a[places]
     batch.a[places] = a
     batch.follow(rows, W, change, batch.G)
@@ -169,3 +175,31 @@ def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
         descent.look = look
         descent.aim.note(look, descent.problem.most_dual)
         descent.note_pair_steps(int(count), q, outside_work, old)
+
+
+def _take_pair_steps(
+    batch: MachineBatch,
+    group: Sequence[Machine],
+    rows: DeviceArray,
+    G: DeviceArray,
+    a: DeviceArray,
+    sides: SeparablePart,
+) -> Index:
+    """Take the pair steps of a round, on G and a in place; return their numbers, (n,)."""
+    q, ends = batch.q, np.array([machine.descent.target(batch.q) for machine in group])
+    eps, left = ends[:, 0], ends[:, 1].astype(np.int64)
+    taken, pending = np.zeros_like(left), np.ones_like(left)
+    while True:
+        at_once = [
+            machine.descent.steps_at_once(q, int(room), machine.progress)
+            for machine, room in zip(group, left - taken, strict=True)
+        ]
+        steps = pending * np.array(at_once)
+        if not steps.any():
+            return taken
+        counts, violation = batch.pair_steps(rows, G, a, sides, eps, steps).T
+        done = counts.astype(np.int64)
+        taken += done
+        pending *= (violation > eps) & (done == steps)
+        for machine, count in zip(group, done, strict=True):
+            machine.descent.effort.steps += int(count)

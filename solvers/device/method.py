@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -41,8 +40,8 @@ from equimargin.solvers.device.face import factor_on_card, largest_face
 from equimargin.solvers.device.multiplier import CardMultiplier
 from equimargin.solvers.device.pairs import LARGEST_PAIR_SET, pair_steps_on_card
 from equimargin.solvers.device.products import card_tiles, count_bytes, is_supported
-from equimargin.solvers.dual.newton_on_face import FaceFactor
-from equimargin.solvers.dual.smo import REQUIREMENTS, Descent, descend
+from equimargin.solvers.dual.newton_on_face import SMALL_FACE, FaceFactor, FaceMatrix
+from equimargin.solvers.dual.smo import FACTORISATIONS_EXPECTED, REQUIREMENTS, Descent, descend
 from equimargin.solvers.dual.smo_problem import (
     NEVER,
     OptimalityState,
@@ -270,9 +269,19 @@ class DeviceSet(WorkingSet):
         self.K = self.single.block(self.points, self.points)
         return int(self.costs.outside_entry * len(self.points) ** 2)
 
+    def stores_matrix(self, n: int) -> bool:
+        """Return True if the matrix of n free points is stored; small ones always are.
+
+        Parameters
+        ----------
+        n : int
+            Number of free points.
+        """
+        return n <= max(self.costs.max_face, SMALL_FACE)
+
     def newton_work(self, n: int) -> tuple[float, float]:
         costs = self.costs
-        if n <= costs.max_face:
+        if self.stores_matrix(n):
             return super().newton_work(n)
         if self.landmarks < FEWEST_LANDMARKS:
             return math.inf, math.inf
@@ -282,14 +291,20 @@ class DeviceSet(WorkingSet):
         once = costs.face + costs.outside_entry * n * self.m
         return once, costs.factorisation + products + landmarks
 
-    def face(self, points: Index, ridge: Array) -> Any:
-        if len(points) <= self.costs.max_face:
+    def newton_work_done(self, n: int) -> int:
+        if self.stores_matrix(n):
+            return super().newton_work_done(n)
+        once, each = self.newton_work(n)
+        return int(once + FACTORISATIONS_EXPECTED * each)
+
+    def face(self, points: Index, ridge: Array) -> FaceMatrix:
+        if self.stores_matrix(len(points)):
             return with_diagonal(self.exact.block(points, points), ridge)
         of_all = self.placed(np.zeros(self.m))
         of_all[points] = ridge
         return ImplicitFace(self.tiles, of_all, points, points)
 
-    def factor(self, H: Any, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+    def factor(self, H: FaceMatrix, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         if not isinstance(H, ImplicitFace):
             return self.factor_matrix(H, out_of_time)
         diagonal = self.placed(self.exact.gram.diagonal / self.exact.unit)

@@ -598,6 +598,7 @@ class Descent:
         self.look_again()
         if self.ended(progress):
             return True
+        # The estimate misled if it was small, and the true gap is not.
         misled = was_ready and progress.gap > 0.1 * previous_gap
         if was_stuck or self.ready or misled:
             self.correct(progress)
@@ -787,7 +788,8 @@ class Descent:
             lambda: progress.out_of_time,
             self.working.factor,
         )
-        self.effort.spent, self.effort.work = self._move(free, solution) + 4 * len(free) ** 2, 0
+        spent = self.working.newton_work_done(len(free))
+        self.effort.spent, self.effort.work = self._move(free, solution) + spent, 0
 
     def _affordable(self, n: int) -> int:
         """Return how many factorisations of n free points may be tried now.

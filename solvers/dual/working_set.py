@@ -30,7 +30,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
-from equimargin.solvers.dual.newton_on_face import FaceFactor, factor_face
+from equimargin.solvers.dual.newton_on_face import FaceFactor, FaceMatrix, factor_face
 from equimargin.solvers.dual.smo_problem import NEVER, Index, OptimalityState, SeparablePart
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
@@ -346,7 +346,17 @@ class WorkingSet:
         once += 0 if self.whole else int(costs.outside_entry * n * self.m)
         return once, costs.factorisation + int(costs.face_entry * n**2) + n**3 // costs.cubes
 
-    def face(self, points: Index, ridge: Array) -> Any:
+    def newton_work_done(self, n: int) -> int:
+        """Return the work that a Newton attempt counts for, without the gradient update.
+
+        Parameters
+        ----------
+        n : int
+            Number of free points.
+        """
+        return 4 * n**2
+
+    def face(self, points: Index, ridge: Array) -> FaceMatrix:
         """Return the matrix of the free points, K + diag(ridge).
 
         Parameters

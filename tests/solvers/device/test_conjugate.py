@@ -21,7 +21,7 @@ from equimargin.solvers.device.conjugate import ConjugateGradients, ImplicitFace
 from equimargin.solvers.device.face import largest_face
 from equimargin.solvers.device.method import begin
 from equimargin.solvers.device.products import count_bytes
-from equimargin.solvers.dual.newton_on_face import factor_face
+from equimargin.solvers.dual.newton_on_face import SMALL_FACE, factor_face, maximise_on_face
 from equimargin.solvers.products.tiles import tiles
 from equimargin.solvers.solution import Limits
 
@@ -98,6 +98,19 @@ def test_an_early_end_is_a_direction_of_ascent() -> None:
     assert not replace(solver, out_of_time=lambda: True).solve(v).any()
 
 
+def test_directions_without_time_are_finite() -> None:
+    matrix, solver, v = system(1e-4, 16)
+    box = np.full(200, -1.0), np.full(200, 1.0)
+
+    def late(*_: object) -> ConjugateGradients:
+        return replace(solver, out_of_time=lambda: True)
+
+    x = maximise_on_face(solver.H, v, np.zeros(200), *box, True, 3, never, late)
+    assert np.isfinite(x).all()
+    assert v @ x - x @ matrix @ x / 2 >= 0
+    assert abs(x.sum()) <= 1e-9
+
+
 def problems(m: int) -> dict[str, MarginProblem]:
     """Return problems that end by Newton steps."""
     return {
@@ -114,6 +127,7 @@ def test_runs_without_room_for_a_matrix_reach_the_optimum(
 ) -> None:
     costs = replace(method.DeviceSet.costs, max_face=0, face=0, factorisation=0)
     monkeypatch.setattr(method.DeviceSet, "costs", costs)
+    monkeypatch.setattr(method, "SMALL_FACE", 0)
     solve_system = ConjugateGradients.solve
     solved: list[Any] = []
     monkeypatch.setattr(ConjugateGradients, "solve", recorded(solve_system, solved))
@@ -130,6 +144,7 @@ def test_runs_without_room_for_a_matrix_reach_the_optimum(
 def test_systems_on_an_emulated_card_are_those_of_the_host(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(method, "SMALL_FACE", 0)
     for module, stand_in in strict_cupyx().items():
         monkeypatch.setitem(sys.modules, module, stand_in)
     problem = problems(60)[name]
@@ -155,6 +170,15 @@ def test_a_large_face_takes_the_memory_that_the_run_leaves(tmp_path: Path) -> No
     for spare in (0.0, 32.0 * 300 * 40, 1e12):
         card: Any = StrictCard(tmp_path, needed + spare)
         working: Any = begin(card, problem, None, Limits(device="cuda"), Workspace()).working
-        face = largest_face(spare) + 1
+        face = max(largest_face(spare), SMALL_FACE) + 1
         found.append((working.landmarks, np.isfinite(working.newton_work(face)[0])))
     assert found == [(0, False), (40, True), (1024, True)]
+
+
+def test_small_faces_have_a_matrix_whatever_the_memory(tmp_path: Path) -> None:
+    problem = problems(300)["hinge"]
+    card: Any = StrictCard(tmp_path, count_bytes(problem.gram) + 4.0 * 300**2)
+    working: Any = begin(card, problem, None, Limits(device="cuda"), Workspace()).working
+    assert working.landmarks == 0
+    assert working.stores_matrix(SMALL_FACE)
+    assert not working.stores_matrix(SMALL_FACE + 1)

@@ -333,6 +333,20 @@ def test_machines_out_of_memory_return_their_best_points(monkeypatch: pytest.Mon
         assert np.isfinite(found.upper)
 
 
+@needs_a_compiler
+def test_a_matrix_without_memory_leaves_machines_in_turn(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise MemoryError("Out of memory allocating 8,000 bytes")
+
+    monkeypatch.setattr(CardBatch, "_stored", fails)
+    with emulated_card(kernels, monkeypatch):
+        for found in solve_grid(problems(24)["hinge"], SMALL_COSTS[:1], device="cuda"):
+            assert_optimal(found, 1e-6)
+    assert solve_grid(problems(24)["hinge"], [], device="host") == []
+
+
 def test_limits_hold_for_every_machine() -> None:
     problem = problems(300)["hinge"]
     for found in solve_grid(problem, COSTS, tol=1e-9, max_iter=50, device="host"):
