@@ -95,7 +95,7 @@ def test_qpbenchmark_runs_the_set(tmp_path: Path) -> None:
         capture_output=True,
         timeout=HANG,
     )
-    rows = list(csv.DictReader(results.open()))
+    rows = list(csv.DictReader(results.read_text(encoding="utf-8").splitlines()))
     assert {row["problem"] for row in rows} == {file.stem for file in INSTANCES}
     accurate = [row for row in rows if row["settings"] == "high_accuracy"]
     gaps = [float(row["duality_gap"]) for row in accurate if row["solver"] == "clarabel"]
