@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from equimargin.proofs import checker
 from equimargin.proofs.certificates.writing import document, integer, ratio
@@ -27,19 +27,20 @@ SCHEMA = "pounce.lean-cert/v1"
 """First characters of the key `schema`."""
 
 
-def translate(given: Any) -> dict[str, Any]:
+def translate(data: bytes) -> dict[str, Any]:
     """Return the certificate of format 2 with the program, points and claim of POUNCE's.
 
     Parameters
     ----------
-    given : JSON value
-        Certificate of POUNCE.
+    data : bytes
+        Content of POUNCE's file.
 
     Raises
     ------
     ValueError
         If the certificate is not in the format, or is not of a convex program.
     """
+    given = checker.read_file(data)
     if not str(_key(given, "schema")).startswith(SCHEMA):
         raise ValueError(f"the schema must begin with {SCHEMA}")
     if (kind := _key(given, "problem_class")) != "qp-convex":
@@ -68,27 +69,41 @@ def _program(given: Any) -> tuple[dict[str, Any], list[bool]]:
         raise ValueError(f"n_vars must be the number of entries of c, {n}")
     if _key(bounds, "lower") != ["-inf"] * n or _key(bounds, "upper") != ["+inf"] * n:
         raise ValueError("var_bounds must be infinite, with the bounds among the constraints")
-    A, b, G, h, equations = [], [], [], [], []
-    for row in _array(_key(given, "constraints")):
-        coefficients = [_number(v) for v in _array(_key(row, "coeffs"))]
-        if len(coefficients) != n:
+    rows = [_Row.read(row, n) for row in _array(_key(given, "constraints"))]
+    A, b = _part([row for row in rows if row.is_equation])
+    G, h = _part([row for row in rows if not row.is_equation])
+    c, P = _text(_key(objective, "constant")), _quadratic_part(objective, n)
+    stated = {"P": P, "q": q, "c": c, "A": A, "b": b, "G": G, "h": h, "cones": []}
+    return stated, [row.is_equation for row in rows]
+
+
+class _Row(NamedTuple):
+    """Constraint left'x = side, or left'x <= side."""
+
+    is_equation: bool
+    left: list[Fraction]
+    side: Fraction
+
+    @classmethod
+    def read(cls, given: Any, n: int) -> _Row:
+        """Return a constraint of a certificate, lower <= left'x as -left'x <= -lower."""
+        left = [_number(v) for v in _array(_key(given, "coeffs"))]
+        if len(left) != n:
             raise ValueError(f"a constraint must have {n} coefficients")
-        lower, upper = _key(row, "lower"), _key(row, "upper")
-        equal = lower == upper
-        if not equal and (lower == "-inf") == (upper == "+inf"):
+        lower, upper = _key(given, "lower"), _key(given, "upper")
+        if lower == upper or (lower == "-inf" and upper != "+inf"):
+            return cls(lower == upper, left, _number(upper))
+        if upper != "+inf":
             raise ValueError("a constraint must be an equation, or have one finite side")
-        sign = 1 if equal or lower == "-inf" else -1
-        matrix, side = (A, b) if equal else (G, h)
-        entries = ((j, sign * v) for j, v in enumerate(coefficients) if v)
-        matrix += [[len(side), j, _written(v)] for j, v in entries]
-        side.append(_written(sign * _number(upper if sign == 1 else lower)))
-        equations.append(equal)
-    constant = _text(_key(objective, "constant"))
-    P = _quadratic_part(objective, n)
-    return (
-        {"P": P, "q": q, "c": constant, "A": A, "b": b, "G": G, "h": h, "cones": []},
-        equations,
-    )
+        return cls(False, [-v for v in left], -_number(lower))
+
+
+def _part(rows: list[_Row]) -> tuple[list[list[Any]], list[int | str]]:
+    """Return the nonzero entries of the left sides, and the right sides."""
+    entries = [
+        [i, j, _written(v)] for i, row in enumerate(rows) for j, v in enumerate(row.left) if v
+    ]
+    return entries, [_written(row.side) for row in rows]
 
 
 def _quadratic_part(objective: Any, n: int) -> list[list[Any]]:

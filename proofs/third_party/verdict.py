@@ -76,5 +76,5 @@ def _statement_of_vipr(data: bytes) -> str:
 
 
 def _statement_of_pounce(data: bytes) -> str:
-    statement = checker.statement(pounce.translate(checker.read_file(data)))
+    statement = checker.statement(pounce.translate(data))
     return f"program of POUNCE: {statement.removeprefix('program: ')}"

@@ -271,7 +271,7 @@ class _Certificate:
         return Constraint(sense, rhs, _nonzero(words.entries(self.variables, int(count))))
 
     def read_solution(self) -> Fraction:
-        """Return the objective of the point that is written here, which must be feasible."""
+        """Return the objective of the point that is written here; it must be feasible."""
         name = self.words.take()
         x = self.words.entries(self.variables)
         for index, constraint in enumerate(self.constraints):
@@ -357,6 +357,8 @@ class _Certificate:
                     "a point may be feasible"
                 )
             return
+        # Constraints bound the minimum from below, a feasible point from above; of a maximum
+        # it is the other way round.
         derived, reached = (
             (claim.upper, claim.lower) if claim.maximised else (claim.lower, claim.upper)
         )

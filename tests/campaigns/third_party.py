@@ -262,7 +262,7 @@ def write_pounce(document: Document) -> bytes:
 def accept_pounce(document: Document) -> bool:
     """Return True if a certificate is accepted."""
     try:
-        checker.statement(pounce.translate(checker.read_file(write_pounce(document))))
+        checker.statement(pounce.translate(write_pounce(document)))
     except ValueError:
         return False
     return True

@@ -132,7 +132,7 @@ def _checked_as_vipr(file: Path) -> None:
 
 
 def _checked_as_pounce(file: Path) -> None:
-    checker.statement(pounce.translate(checker.read_file(file.read_bytes())))
+    checker.statement(pounce.translate(file.read_bytes()))
 
 
 def _shown(file: Path) -> None:

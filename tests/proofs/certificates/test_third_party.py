@@ -53,7 +53,7 @@ VIPR_UNSUPPORTED = [
 
 
 def statement(document: Any) -> str:
-    return checker.statement(pounce.translate(document))
+    return checker.statement(pounce.translate(json.dumps(document).encode()))
 
 
 def test_vipr_bound_is_proven() -> None:
