@@ -61,8 +61,8 @@ def family_problem(family: str) -> Problem:
     separable = np.where(X @ [1.0, 2.0, -1.0] + 0.5 > 0, 1.0, -1.0)
     levels, targets = rng.integers(0, 3, POINTS), rng.integers(-8, 9, POINTS) / 4
     y = {"svm": signs, "svr": targets}.get(family[:3], levels.astype(np.float64))
-    data = {"X": X, "y": separable if family == "svm.hard" else y}
-    data["C"] = np.inf if family == "svm.hard" else 2.0
+    hard = family == "svm.hard"
+    data = {"X": X, "y": separable if hard else y, "C": np.inf if hard else 2.0}
     problem: Problem = FAMILIES[family](data | ({"epsilon": 0.5} if "svr" in family else {}))
     return problem
 

@@ -43,21 +43,26 @@ Document = dict[str, Any]
 def draw_program(rng: np.random.Generator, quadratic: bool) -> Document:
     """Return a program with rows, as plain values: sense, right side, coefficients."""
     n, m = int(rng.integers(1, 5)), int(rng.integers(1, 6))
-    boxes = [
-        [SENSES[int(rng.integers(2))], int(rng.integers(-3, 4)), e] for e in np.eye(n, dtype=int)
-    ]
-    drawn = [
-        [SENSES[int(rng.integers(3))], int(rng.integers(-4, 5)), rng.integers(-3, 4, n)]
-        for _ in range(m)
-    ]
-    rows = [[s, Fraction(v), [Fraction(int(e)) for e in a]] for s, v, a in [*boxes, *drawn]]
+    left = np.vstack([np.eye(n, dtype=int), rng.integers(-3, 4, (m, n))])
+    # A bound of every variable is an inequality.
+    senses = [SENSES[int(rng.integers(2 if i < n else 3))] for i in range(n + m)]
     root = rng.integers(-1, 2, (n, n))
     return {
         "maximised": False if quadratic else bool(rng.integers(2)),
-        "P": [[Fraction(int(v)) for v in row] for row in root.T @ root] if quadratic else None,
-        "q": [Fraction(int(v)) for v in rng.integers(-3, 4, n)],
-        "rows": rows,
+        "P": [exact(row) for row in root.T @ root] if quadratic else None,
+        "q": exact(rng.integers(-3, 4, n)),
+        "rows": [
+            [sense, side, exact(row)]
+            for sense, side, row in zip(
+                senses, exact(rng.integers(-4, 5, n + m)), left, strict=True
+            )
+        ],
     }
+
+
+def exact(numbers: np.ndarray[Any, Any]) -> list[Fraction]:
+    """Return integers as fractions."""
+    return [Fraction(int(v)) for v in numbers]
 
 
 def stated_program(document: Document) -> Program:
@@ -274,7 +279,7 @@ def is_true(document: Document) -> bool:
     if "points" in document:
         points = document["points"]
         claimed = points.get("objective", -INFINITY if "d" in points else INFINITY)
-        return truth == claimed
+        return bool(truth == claimed)
     if document["claim"] is None:
         return truth == INFINITY
     low, high = (

@@ -15,7 +15,7 @@ from campaigns import certificate_mutations as mutant
 from campaigns.exact.program_kinds import KINDS
 from campaigns.fuzz.drawn import signed
 from equimargin.formulations import Kernel, linear, polynomial, precomputed, rbf
-from equimargin.formulations.programs import program_from_arrays
+from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, checker, program_certificate
 from equimargin.solvers import solve
 from equimargin.solvers.exact.program import Infeasible, UnboundedProgram, program_optimum
@@ -28,7 +28,7 @@ from schema import CERTIFICATES, SCHEMA, certificate_faults
 KERNELS: tuple[Kernel, ...] = (linear(), rbf(0.5), polynomial(2, 0.5, 1.0), precomputed())
 OF_CORPUS = sorted((ROOT / "tests" / "corpus" / "certificate").iterdir())
 FILES = [*OF_CORPUS, *sorted((ROOT / "examples" / "test_set" / "instances").iterdir())]
-RAYS = {
+RAYS: dict[type[Infeasible | UnboundedProgram], Program] = {
     Infeasible: program_from_arrays(q=[0], G=[[1], [-1]], h=[0, -1]),
     UnboundedProgram: program_from_arrays(q=[1], G=[[1]], h=[0]),
 }
@@ -80,7 +80,7 @@ def test_certificate_of_a_path_fits(family: str) -> None:
 
 
 @pytest.mark.parametrize("kind", RAYS)
-def test_certificate_of_a_ray_fits(kind: type) -> None:
+def test_certificate_of_a_ray_fits(kind: type[Infeasible | UnboundedProgram]) -> None:
     found = program_optimum(RAYS[kind])
     assert isinstance(found, Infeasible | UnboundedProgram)
     assert isinstance(found, kind)
