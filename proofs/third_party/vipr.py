@@ -40,7 +40,7 @@ _VALUE = re.compile(
 )
 _INDEX = re.compile("-1|[0-9]{1,18}", re.ASCII)
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")
-_COMMENTS = re.compile(r"(?:[ \t\r]*\n|%[^\n]*(?:\n|$))*")
+_COMMENT = re.compile(r"(?:(?<=\s)|^)%[^\n]*")
 
 
 class UnsupportedError(ValueError):
@@ -143,9 +143,7 @@ class _Words:
             text = data.decode()
         except UnicodeDecodeError as error:
             raise ValueError(f"the file is no text in UTF-8: {error.reason}") from None
-        comments = _COMMENTS.match(text)
-        begin = comments.end() if comments else 0
-        self.words: Iterator[re.Match[str]] = _WORD.finditer(text, begin)
+        self.words: Iterator[re.Match[str]] = _WORD.finditer(_COMMENT.sub("", text))
 
     def take(self, *expected: str) -> str:
         """Return the next word, which is one of the expected ones if there are any."""
