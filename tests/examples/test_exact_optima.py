@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -65,6 +66,25 @@ def test_instances_are_as_written_anew(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
         file.name: file.read_bytes() for file in INSTANCES
     }
+
+
+def test_all_entries_of_a_full_quadratic_part_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    P = [[2, 1], [1, 3]]
+    optima_set.write(tmp_path, iter([("full", program_from_arrays(P, [1, 1], G=[[1, 0]], h=[-1]))]))
+    monkeypatch.setattr(IN_DOUBLES, "INSTANCES", tmp_path)
+    assert IN_DOUBLES.read("full").P.toarray().tolist() == P
+
+
+def test_a_program_that_is_not_in_doubles_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    third = program_from_arrays(q=[1], G=[[-1]], h=[Fraction(1, 3)])
+    optima_set.write(tmp_path, iter([("third", third)]))
+    monkeypatch.setattr(IN_DOUBLES, "INSTANCES", tmp_path)
+    with pytest.raises(ValueError, match="1/3 is no double"):
+        IN_DOUBLES.read("third")
 
 
 @needs_public_data
