@@ -20,6 +20,7 @@ from equimargin.own import plugins
 from equimargin.proofs import checker
 from equimargin.proofs.foreign_models import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
+from equimargin.proofs.third_party import pounce, vipr
 from equimargin.solution_file import read_solution
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
@@ -50,6 +51,7 @@ OF_MODELS = (
     *OF_ARCHIVES,
 )
 OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
+OF_POUNCE = ("equimargin.proofs.third_party.pounce", *OF_CERTIFICATES)
 OF_PROGRAMS = ("equimargin.formulations.programs.model_file", "gzip")
 OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
@@ -125,6 +127,14 @@ def _verdict_on_signed(file: Path) -> None:
     checker.verdict(str(file))
 
 
+def _checked_as_vipr(file: Path) -> None:
+    vipr.check(file.read_bytes())
+
+
+def _checked_as_pounce(file: Path) -> None:
+    checker.statement(pounce.translate(file.read_bytes()))
+
+
 def _shown(file: Path) -> None:
     """Make all outputs of a study."""
     study = Study(file)
@@ -185,6 +195,14 @@ READERS = {
     "certificate": Reader(
         "certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES
     ),
+    "vipr": Reader(
+        "certificate.vipr",
+        (_checked_as_vipr,),
+        (ValueError,),
+        ("equimargin.proofs.third_party.vipr",),
+        drawn.changed_words(),
+    ),
+    "pounce": Reader("pounce.json", (_checked_as_pounce,), (ValueError,), OF_POUNCE, drawn.POUNCE),
     "path": Reader(
         "path.npz",
         (RegularizationPath.load, OneNormPath.load),
