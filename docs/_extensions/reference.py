@@ -150,6 +150,15 @@ def _solvers() -> Iterator[str]:
             f"Solves {cones}. A comparison runs it on {where}.",
             "",
         )
+    yield from (
+        "(backend-others)=",
+        "### Others",
+        "",
+        "Any other solver of cvxpy, any of qpsolvers (`QPSOLVERS.NAME`) and your own run if they "
+        "are named in full: `equimargin list solvers` has those that are installed, and those "
+        "that can be. See {doc}`/how_to/judge_solvers`.",
+        "",
+    )
 
 
 def _commands() -> Iterator[str]:

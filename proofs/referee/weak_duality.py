@@ -171,7 +171,13 @@ def _accuracy(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> SolveAccuracy:
-    """Return the residual of the backend's problem, at least that of auxiliary variables."""
+    """Return the residual of the backend's problem, at least that of auxiliary variables.
+
+    Without the backend's multipliers the error of its point takes the residual's place.
+    """
+    arithmetic = relative_rounding_error(problem, reading.point.multipliers)
+    if raw.z is None:
+        return SolveAccuracy(None, reading.eliminated, arithmetic)
     residual, normwise = own_residual(
         raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
     )
@@ -185,7 +191,7 @@ def _accuracy(
     return SolveAccuracy(
         spread(answer, residual),
         max(normwise, reading.eliminated),
-        relative_rounding_error(problem, reading.point.multipliers),
+        arithmetic,
     )
 
 

@@ -142,10 +142,10 @@ def _by_qpsolvers(
     )
     if solution.x is None:
         raise ValueError("it returns no point")
-    parts = [(solution.y, e), (solution.z, form.nonneg)]
-    if any(part is None and size for part, size in parts):
+    parts = [part for part, size in ((solution.y, e), (solution.z, form.nonneg)) if size]
+    if any(part is None for part in parts):
         return solution.x, None
-    return solution.x, np.concatenate([np.ravel(part) for part, size in parts if size] or [[]])
+    return solution.x, np.concatenate([np.zeros(0), *map(np.ravel, parts)])
 
 
 def _of_entry_points() -> Iterator[Backend]:

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.programs.compiled import COMPILED_FOR, as_result
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
     copy_vector,
@@ -47,8 +47,6 @@ NOT_POLISHED = "polishing did not bring the approximate result to the requested 
 """Reason of an attempt whose result is not accepted."""
 LATE = "the time limit passed during compilation"
 """Reason of a run that does not begin."""
-COMPILED_FOR = "CLARABEL"
-"""Backend in whose standard form a backend without raw vectors gets its problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -409,10 +407,7 @@ def _in_standard_form(
         )
     except ValueError as failure:
         return answered(Status.NUMERICAL_FAILURE, str(failure))
-    # cvxpy unpacks the vectors as a result of COMPILED_FOR.
-    result = {"status": "Solved", "x": x, "z": z, "obj_val": form.objective(x)}
-    result |= {"solve_time": None, "iterations": None}
-    declaration.problem.unpack_results(SimpleNamespace(**result), chain, inverse)
+    declaration.problem.unpack_results(as_result(x, z, form.objective(x)), chain, inverse)
     keeps = form.keeps(x, z, tol)
     return answered(
         Status.OPTIMAL if keeps else Status.FINISHED,
@@ -555,7 +550,7 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
             constraint.args[0], cp.Variable
         ):
             _give(constraint.args[0], constraint.args[1].value)
-    worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
+    worst = max((relative_violation(constraint) for constraint in constraints), default=0.0)
     violations = {
         name: np.atleast_1d(constraint.violation())
         for name, constraint in declaration.constraints.items()
@@ -572,7 +567,14 @@ def _give(variable: Any, value: Any) -> None:
         variable.save_value(np.asarray(value))
 
 
-def _relative_violation(constraint: Any) -> float:
+def relative_violation(constraint: Any) -> float:
+    """Return the violation of a constraint at the present values, over 1 + its right side.
+
+    Parameters
+    ----------
+    constraint : cvxpy.constraints.Constraint
+        Constraint whose variables have values.
+    """
     right = np.abs(np.asarray(constraint.args[-1].value, dtype=np.float64)).max(initial=0.0)
     return float(np.max(constraint.violation(), initial=0.0) / (1 + right))
 

@@ -221,6 +221,10 @@ def _residuals(*names: str) -> Callable[[float, float, int | None], dict[str, An
     return lambda tol, seconds, iterations: dict.fromkeys(names, tol)
 
 
+def _proxqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": 0.0}
+
+
 OTHERS = {
     backend.name: backend
     for backend in (
@@ -228,7 +232,7 @@ OTHERS = {
         Backend("DAQP", False, options=_residuals("primal_tol", "dual_tol")),
         Backend("ECOS", options=_residuals("abstol", "reltol", "feastol")),
         Backend("PIQP", False, options=_residuals("eps_abs", "eps_rel")),
-        Backend("PROXQP", False, options=_residuals("eps_abs", "eps_rel")),
+        Backend("PROXQP", False, options=_proxqp),
     )
 }
 """Further backends of known options, which run if named; all others keep their defaults."""
