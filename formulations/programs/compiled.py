@@ -137,7 +137,7 @@ def compile_with_values(
 
     def values(x: Array) -> dict[str, Array]:
         known = chain.invert(as_result(x), inverse).primal_vars
-        return {name: np.array(known[id]) for id, name in names.items()}
+        return {name: dense(known[id]) for id, name in names.items()}
 
     return make_standard_form(data, inverse), values
 
@@ -157,6 +157,17 @@ def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> Simpl
     return SimpleNamespace(
         status="Solved", x=x, z=z, obj_val=objective, solve_time=None, iterations=None
     )
+
+
+def dense(value: Any) -> Any:
+    """Return a variable's value as an array; cvxpy has sparse values of diagonal variables.
+
+    Parameters
+    ----------
+    value : array-like or sparse array
+        Value.
+    """
+    return np.array(value.toarray() if hasattr(value, "toarray") else value)
 
 
 def _names(problem: Any) -> dict[int, str]:

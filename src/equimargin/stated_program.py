@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.programs.compiled import compile_with_values
+from equimargin.formulations.programs.compiled import compile_with_values, dense
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model, read_model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
@@ -96,7 +97,7 @@ def state_program(problem: Any) -> StatedProgram:
             f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
         )
     form, to_values = compile_with_values(problem)
-    values = {variable.name(): variable.value for variable in problem.variables()}
+    values = _values(problem)
     return StatedProgram(
         "the problem",
         form.tidied(),
@@ -106,6 +107,13 @@ def state_program(problem: Any) -> StatedProgram:
         partial(_examine_problem, problem),
         None if not values or any(value is None for value in values.values()) else values,
     )
+
+
+def _values(problem: Any) -> dict[str, Any]:
+    """Return the values of a problem's variables by name, None for one without."""
+    # cvxpy warns of dense values of sparse variables.
+    with warnings.catch_warnings(action="ignore"):
+        return {variable.name(): variable.value for variable in problem.variables()}
 
 
 def _examine_model(model: Model, values: PointValues) -> PointFigures:
@@ -132,17 +140,17 @@ def _examine_problem(problem: Any, values: PointValues) -> PointFigures:
     """Return the figures of a cvxpy problem at values, and leave its own unchanged."""
     variables = {variable.name(): variable for variable in problem.variables()}
     given = _checked(values, variables)
-    before = {name: variable.value for name, variable in variables.items()}
+    before = _values(problem)
     try:
         for name, value in given.items():
             # Not `value =`, which refuses values that violate attributes.
             variables[name].save_value(value)
         stated = stated_constraints(problem)
-        off = [np.max(constraint.violation(), initial=0.0) for constraint in stated.values()]
-        relative = [relative_violation(constraint) for constraint in stated.values()]
-        return _figures(
-            float(problem.objective.value), tuple(stated), np.array(off), np.array(relative)
-        )
+        with warnings.catch_warnings(action="ignore"):
+            off = [np.max(c.violation(), initial=0.0) for c in stated.values()]
+            relative = [relative_violation(c) for c in stated.values()]
+            objective = float(problem.objective.value)
+        return _figures(objective, tuple(stated), np.array(off), np.array(relative))
     finally:
         for name, variable in variables.items():
             variable.save_value(before[name])
@@ -160,7 +168,7 @@ def _checked(values: PointValues, variables: Mapping[str, Any]) -> dict[str, NDA
         names = ", ".join(variables)
         raise ValueError(f"the point must be a mapping with a value for each of {names}")
     given = {
-        name: np.asarray(value, np.complex128 if variables[name].is_complex() else np.float64)
+        name: dense(value).astype(np.complex128 if variables[name].is_complex() else np.float64)
         for name, value in values.items()
     }
     for name, value in given.items():
@@ -171,6 +179,8 @@ def _checked(values: PointValues, variables: Mapping[str, Any]) -> dict[str, NDA
             )
         if not np.isfinite(value).all():
             raise ValueError(f"the point gives {name} a number that is not finite")
+        if variables[name].attributes["symmetric"] and not np.array_equal(value, value.T):
+            raise ValueError(f"the point gives {name} a value that is not symmetric")
     return given
 
 

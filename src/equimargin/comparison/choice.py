@@ -15,7 +15,8 @@ from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.rows.loss import LOSS_NAMES
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
-from equimargin.solvers.backends.installed import find_backend, installed_backends
+from equimargin.solvers.backends.installed import find_backend, installed_backends, missing_backends
+from equimargin.solvers.backends.table import Backend
 from equimargin.solvers.registry import RegisteredSolver
 
 ACCURATE = "CLARABEL"
@@ -63,13 +64,7 @@ class Choice:
         # Objects replace no name: a solver with a known name must be the registered one.
         given = [_registered(item) for item in solvers if not isinstance(item, str)]
         patterns = [item for item in solvers if isinstance(item, str)]
-        wanted = {pattern.upper() for pattern in patterns}
-        # Backends that are not compared by default are matched by their full names only.
-        backends = {
-            name: backend
-            for name, backend in (installed_backends() if wanted - {"*"} else BACKENDS).items()
-            if name in BACKENDS or name in wanted
-        }
+        backends = _backends(patterns)
         names = matching(patterns, [*backends, *SOLVERS], "solver")
         chosen = {name: SOLVERS[name] for name in names if name in SOLVERS}
         for solver in given:
@@ -171,6 +166,29 @@ class Choice:
                     yield f"{id} is a negative control (--include-controls)"
                 else:
                     yield f"{id} needs a backend, and none was requested"
+
+
+def _backends(patterns: Iterable[str]) -> dict[str, Backend]:
+    """Return the backends of BACKENDS, and others that a pattern names in full.
+
+    Raises
+    ------
+    ValueError
+        If a pattern names a backend that could be installed.
+    """
+    known = [name.upper() for name in (*BACKENDS, *SOLVERS)]
+    others = [
+        pattern.upper()
+        for pattern in patterns
+        if not any(fnmatchcase(name, pattern.upper()) for name in known)
+    ]
+    if not others:
+        return dict(BACKENDS)
+    installed, missing = installed_backends(), dict(missing_backends())
+    for name in others:
+        if name in missing:
+            find_backend(name)
+    return BACKENDS | {name: installed[name] for name in others if name in installed}
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:

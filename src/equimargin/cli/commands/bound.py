@@ -82,7 +82,7 @@ def bound(  # prose-ok: param-section
             verdicts = {answer.verdict for answer in judgement.answers}
             agree = verdicts <= {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}
         else:
-            (name,) = solver or [None]
+            name = solver[0] if solver else None
             found = bound_program(model, x, y, solver=name, width=width, seconds=seconds)
             typer.echo(found.statement)
             if found.answer:
