@@ -43,7 +43,7 @@ def solve_form(
         Point.
     z : ndarray of shape (r,) or None
         Multipliers, with P x + q + G'z = 0 at variables inside their bounds; None if
-        the backend has none.
+        the backend has none of this shape that are finite.
 
     Raises
     ------
@@ -91,9 +91,14 @@ def run_backend(
             # A backend warns of inaccurate results, which are not trusted anyway.
             warnings.simplefilter("ignore")
             x, z = interruptible(solve, seconds=OVERTIME_RATIO * seconds + GRACE_SECONDS)
-        return _vector(x, len(form.q), "point"), (
-            None if z is None else _vector(z, len(form.h), "vector of multipliers")
-        )
+        point, multipliers = _vector(x), _vector(z)
+        if len(point) != len(form.q):
+            raise ValueError(f"its point has {len(point)} numbers, and should have {len(form.q)}")
+        if not np.isfinite(point).all():
+            raise ValueError("its point has a number that is not finite")
+        # cvxpy returns wrong multipliers of some solvers; without them the point remains.
+        fit = len(multipliers) == len(form.h) and np.isfinite(multipliers).all()
+        return point, multipliers if fit else None
     except TimeoutError:
         raise
     # What a backend or its interface raises is its own; the sentence names it.
@@ -138,14 +143,9 @@ def _by_cvxpy(
     return x.value, np.concatenate([*parts, np.zeros(0)])
 
 
-def _vector(values: Any, size: int, noun: str) -> Array:
-    """Return a backend's result as a new vector of a size."""
-    vector = np.array(values, dtype=np.float64).ravel()
-    if len(vector) != size:
-        raise ValueError(f"its {noun} of {len(vector)} numbers should have {size}")
-    if not np.isfinite(vector).all():
-        raise ValueError(f"its {noun} has a number that is not finite")
-    return vector
+def _vector(values: Any) -> Array:
+    """Return a backend's result as a new vector, empty for None."""
+    return np.array([] if values is None else values, dtype=np.float64).ravel()
 
 
 def _flat(dual: Any) -> list[Array]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equimargin.comparison import compare as compare
+    from equimargin.judging import judge as judge
     from equimargin.program_bound import bound as bound
-    from equimargin.program_judge import judge as judge
 
 __all__ = ["__version__", "bound", "compare", "judge"]
 __version__ = "0.1.0"
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
         return bound
     if name == "judge":
-        from equimargin.program_judge import judge
+        from equimargin.judging import judge
 
         return judge
     raise AttributeError(f"module 'equimargin' has no attribute {name!r}")

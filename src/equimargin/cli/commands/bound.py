@@ -67,8 +67,8 @@ def bound(  # prose-ok: param-section
     with report_errors(), writing(json, certificate) as write:
         from json import dumps
 
+        from equimargin.judging import AnswerVerdict, judge
         from equimargin.program_bound import bound as bound_program
-        from equimargin.program_judge import AnswerVerdict, judge
         from equimargin.solution_file import read_solution
 
         check_writable(json, certificate)

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from html import escape
-from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
+from equimargin.judging.judgement import ProgramJudgement
+from equimargin.judging.stated import PointFigures, PointValues, StatedProgram, state_program
 from equimargin.program_bound import DEFAULT_SOLVER, ProgramBound, make_bound
 from equimargin.proofs.outward import form_interval
 from equimargin.proofs.referee.residuals import own_residual
-from equimargin.report.words import PAGE_COLUMNS
 from equimargin.solvers.backends.form import solve_form
-from equimargin.stated_program import PointFigures, PointValues, StatedProgram, state_program
+
+__all__ = ["AnswerVerdict", "ProgramAnswer", "ProgramJudgement", "judge"]
 
 CURRENT = "values in the problem"
 """Name of the answer that a solved cvxpy problem has."""
-COLUMNS = ("answer", "verdict", "objective", "distance at most", "worst violation")
-"""Columns of the table."""
 WIDTH_RATIO = 0.1
 """Relative width of the interval that is sought, over the tolerance."""
 
@@ -39,149 +35,6 @@ class _Run(NamedTuple):
     x: Array | None = None
     z: Array | None = None
     seconds: float | None = None
-
-
-class AnswerVerdict(StrEnum):
-    """Verdict on one answer."""
-
-    AGREES = "agrees"
-    FAR = "not within tolerance"
-    INFEASIBLE = "infeasible"
-    UNDECIDED = "undecided"
-    NO_ANSWER = "no answer"
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramAnswer:
-    """Answer of one solver, recomputed from its point.
-
-    Parameters
-    ----------
-    name : str
-        Name of the solver, or of the passed answer.
-    verdict : AnswerVerdict
-        Verdict.
-    reason : str
-        Reason of the verdict, as a sentence.
-    objective : float or None
-        Stated objective at the point, in float64; None without a point.
-    distance : float or None
-        Proven upper bound on the distance of `objective` from the optimum; inf if none
-        is proven.
-    violation : float or None
-        Largest violation of a constraint, in float64.
-    constraint : str
-        Name of that constraint, empty if all hold.
-    seconds : float or None
-        Wall seconds of the solver; None for a passed answer.
-    values : mapping of str to ndarray, or None
-        Values of the variables by name.
-    """
-
-    name: str
-    verdict: AnswerVerdict
-    reason: str
-    objective: float | None = None
-    distance: float | None = None
-    violation: float | None = None
-    constraint: str = ""
-    seconds: float | None = None
-    values: PointValues | None = field(default=None, repr=False)
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Texts of the row of the table."""
-        if self.objective is None:
-            return (self.name, str(self.verdict), "", "", "")
-        place = f" in {self.constraint}" if self.constraint else ""
-        return (
-            self.name,
-            str(self.verdict),
-            f"{self.objective:.10g}",
-            f"{self.distance:.1e}",
-            f"{self.violation:.1e}{place}",
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramJudgement:
-    """Answers to one program, and the proven interval of its optimum.
-
-    Printing it shows a table.
-
-    Parameters
-    ----------
-    bound : ProgramBound
-        Interval that contains the optimum.
-    answers : tuple of ProgramAnswer
-        Answers in the order of the solvers, then those that were passed.
-    tol : float
-        Tolerance of the verdicts, relative to `scale`.
-    """
-
-    bound: ProgramBound
-    answers: tuple[ProgramAnswer, ...]
-    tol: float
-
-    @property
-    def agree(self) -> bool:
-        """True if every answer agrees."""
-        return all(answer.verdict is AnswerVerdict.AGREES for answer in self.answers)
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences on the answers that do not agree, and on the tolerance."""
-        others = [
-            f"{answer.name}: {answer.reason}"
-            for answer in self.answers
-            if answer.verdict is not AnswerVerdict.AGREES
-        ]
-        return [
-            *others,
-            f"Tolerance {self.tol:g} of max(1, |optimum|), and of 1 + the right-hand side of a "
-            f"constraint. The interval is proven; objectives and violations are recomputed in "
-            f"float64, and no status of a solver is used.",
-        ]
-
-    def __str__(self) -> str:
-        rows = [COLUMNS, *(answer.cells for answer in self.answers)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        statement, *notes = (
-            fill(text, PAGE_COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
-            for text in (self.bound.statement, *self.notes)
-        )
-        return "\n".join([statement, "", *table, "", *notes])
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
-        rows = (
-            "".join(f"<td>{escape(cell)}</td>" for cell in answer.cells) for answer in self.answers
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<p>{escape(self.bound.statement)}</p><table><tr>{head}</tr>{body}</table>{notes}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values, infinite ones as text."""
-        answers = [
-            {key: _plain(v) for key, v in vars(answer).items() if key != "values"}
-            for answer in self.answers
-        ]
-        return {
-            "bound": self.bound.record(),
-            "tol": self.tol,
-            "agree": self.agree,
-            "answers": answers,
-        }
-
-    def to_json(self) -> str:
-        """Return the figures as JSON text."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
 
 def judge(
@@ -311,8 +164,3 @@ def _verdict(
     return AnswerVerdict.UNDECIDED, (
         f"its objective is within the proven interval, which is wider than {allowed:.1e}"
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return a value for JSON, infinite numbers as text."""
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
