@@ -256,7 +256,7 @@ def test_command_with_several_solvers_prints_a_table(model: Path, tmp_path: Path
     assert ["clarabel", "agrees"] in rows
     assert json.loads(record.read_text())["agree"] is True
     assert "ACCEPTED" in RUN.invoke(app, ["verify", str(certificate)]).output
-    solution.write_text("x 4.0\ny 1.0\n")
+    solution.write_text("x 2.5\ny 2.0\n")
     result = RUN.invoke(app, [*both, "--solution", str(solution)])
     assert result.exit_code == 1
     assert "s.sol: its objective is at least 2.0e+00 from the optimum" in result.output
