@@ -129,6 +129,7 @@ def _by_cvxpy(
     boxes += [x[high] <= form.upper[high]] if len(high) else []
     cost = form.q @ x
     if form.P.nnz:
+        # P is known to be positive semidefinite, or is proven to be later.
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
     problem.solve(solver=backend.name, **backend.options(tol, seconds, None))

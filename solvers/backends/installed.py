@@ -68,7 +68,7 @@ def installed_backends() -> dict[str, Backend]:
 
 
 def missing_backends() -> Iterator[tuple[str, str]]:
-    """Yield the solvers that are not installed, each with a command that installs it.
+    """Yield the solvers that are not installed, each with a command to install it.
 
     They are the optional dependencies of cvxpy and, without it, qpsolvers.
 

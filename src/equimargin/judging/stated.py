@@ -110,7 +110,7 @@ def state_program(problem: Any) -> StatedProgram:
 
 
 def _values(problem: Any) -> dict[str, Any]:
-    """Return the values of a problem's variables by name, None for one without."""
+    """Return the values of a problem's variables by name, None if it has none."""
     # cvxpy warns of dense values of sparse variables.
     with warnings.catch_warnings(action="ignore"):
         return {variable.name(): variable.value for variable in problem.variables()}

@@ -73,25 +73,21 @@ def bound(  # prose-ok: param-section
 
         check_writable(json, certificate)
         x, y = (None, None) if solution is None else read_solution(solution)
-        agree = True
         if solver is not None and len(solver) > 1:
             answers = {} if solution is None or x is None else {solution.name: x}
             judgement = judge(model, solver, answers, agree_tol=width, seconds=seconds)
-            typer.echo(str(judgement))
-            record, found = judgement.to_dict(), judgement.bound
+            text, record, found = str(judgement), judgement.to_dict(), judgement.bound
             verdicts = {answer.verdict for answer in judgement.answers}
-            agree = verdicts <= {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}
         else:
             name = solver[0] if solver else None
             found = bound_program(model, x, y, solver=name, width=width, seconds=seconds)
-            typer.echo(found.statement)
-            if found.answer:
-                typer.echo(found.answer)
-            record = found.record()
+            text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
+            verdicts = set()
+        typer.echo(text)
         if json is not None:
             write(json, dumps(record, indent=2))
         if certificate is not None:
             write(certificate, dumps(found.certificate(seconds), separators=(",", ":")))
-    if not agree:
-        raise typer.Exit(DISAGREE)
+        if verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}:
+            raise typer.Exit(DISAGREE)
     raise typer.Exit(0 if found.width <= width else WIDE)
