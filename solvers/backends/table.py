@@ -57,8 +57,7 @@ class Backend:
     conic : bool
         True if second-order cones are supported.
     suited : str
-        Preferred kind of problem: "any", "quadratic" or "linear", or "named" if it is
-        compared only if named in full.
+        Preferred kind of problem: "any", "quadratic" or "linear".
     ladder : tuple of Attempt
         Attempts in turn, until the backend reports optimal and the attempt accepts the
         result.
@@ -79,7 +78,7 @@ class Backend:
 
     name: str
     conic: bool = True
-    suited: str = "named"
+    suited: str = "any"
     ladder: tuple[Attempt, ...] = ONE_ATTEMPT
     options: Callable[[float, float, int | None], dict[str, Any]] = _own_defaults
     vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]] | None = None

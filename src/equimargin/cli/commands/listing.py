@@ -394,22 +394,29 @@ def _of_solver(name: str) -> Iterator[str]:
 
 def _of_backend(backend: Backend) -> Iterator[str]:
     """Yield the page of a backend: its programs, and its role in comparisons."""
+    from equimargin.solvers import BACKENDS
+
     name = backend.name
+    if name not in BACKENDS:
+        yield from (
+            f"{name}   (a backend of {backend.origin})",
+            f"  used by compare, bound and judge if named in full (--solver {name})",
+            "  has no answer to a program that it does not take",
+        )
+        return
     cones = (
         "quadratic, linear and second-order cone programs"
         if backend.conic
         else "quadratic and linear programs"
     )
-    where = {
-        "any": "on every program",
-        "named": f"only if named in full (--solver {name})",
-    }.get(
-        backend.suited,
-        f"on {backend.suited} programs, on others only if named in full (--solver {name})",
+    where = (
+        "every program"
+        if backend.suited == "any"
+        else f"{backend.suited} programs, on others only if named in full (--solver {name})"
     )
     yield from (
-        f"{name}   (a backend of {backend.origin} for declared problems)",
-        f"  {cones}" if backend.suited != "named" else "  programs that it takes",
-        f"  used by compare {where}, and by bound and judge if named",
+        f"{name}   (a cvxpy backend for declared problems)",
+        f"  {cones}",
+        f"  used by compare on {where}",
     )
     yield "  auto never chooses it: it solves declarations (solve_declaration), not problems"
