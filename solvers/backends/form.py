@@ -53,10 +53,23 @@ def solve_form(
     try:
         return run_backend(find_backend(name), form, seconds, tol)
     except TimeoutError:
-        raise ValueError(
-            f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), "
-            f"or name another solver"
-        ) from None
+        raise took_too_long(name, seconds) from None
+
+
+def took_too_long(name: str, seconds: float) -> ValueError:
+    """Return the error of a backend that exceeds its time limit.
+
+    Parameters
+    ----------
+    name : str
+        Name of the backend.
+    seconds : float
+        Time limit in seconds.
+    """
+    return ValueError(
+        f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), or "
+        f"name another solver"
+    )
 
 
 def run_backend(

@@ -196,24 +196,34 @@ def test_maximum_of_a_file_has_its_sign(tmp_path: Path) -> None:
     assert named["low"].distance == pytest.approx(0.5)
 
 
-def test_solver_that_hangs_or_leaves_ends_nothing(
+def test_solver_that_hangs_leaves_or_crashes_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "somebody-1.0.dist-info"
     folder.mkdir()
-    points = "hanging = somebodys_judged:hanging\nleaving = somebodys_judged:leaving\n"
+    names = ("sleeping", "hanging", "leaving", "crashing")
+    points = "".join(f"{name} = somebodys_judged:{name}\n" for name in names)
     (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{points}", encoding="utf-8")
     (folder / "METADATA").write_text("Name: somebody\nVersion: 1.0\n", encoding="utf-8")
     (tmp_path / "somebodys_judged.py").write_text(
-        "import sys, time\ndef hanging(*_): time.sleep(3)\ndef leaving(*_): sys.exit(3)\n",
+        "import os, re, sys, time\n"
+        "def sleeping(*_): time.sleep(60)\n"
+        # re.match does not let other threads run.
+        "def hanging(*_): re.match('(a+)+$', 40 * 'a' + 'b')\n"
+        "def leaving(*_): sys.exit(3)\n"
+        "def crashing(*_): os._exit(3)\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "somebodys_judged", raising=False)
     started = time.perf_counter()
-    named = by_name(judge(budget()[0], ["HANGING", "LEAVING", "HIGHS"], seconds=0.5))
-    assert time.perf_counter() - started < 60.0
-    assert "took more than 0.5 s, and was abandoned" in named["HANGING"].reason
+    named = by_name(judge(budget()[0], [*map(str.upper, names), "HIGHS"], seconds=0.5))
+    assert time.perf_counter() - started < 200.0
+    for name in ("SLEEPING", "HANGING"):
+        assert f"{name} took more than 0.5 s, and was abandoned" in named[name].reason
+    assert named["CRASHING"].reason == (
+        "no answer, because CRASHING ended the process in which it ran"
+    )
     assert "SystemExit(3)" in named["LEAVING"].reason
     assert named["HIGHS"].verdict is AnswerVerdict.AGREES
 

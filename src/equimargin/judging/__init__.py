@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from equimargin.judging.stated import PointFigures, PointValues, StatedProgram, 
 from equimargin.program_bound import DEFAULT_SOLVER, ProgramBound, make_bound
 from equimargin.proofs.outward import form_interval
 from equimargin.proofs.referee.residuals import own_residual
-from equimargin.solvers.backends.form import solve_form
+from equimargin.solvers.backends.process import PROCESS
 
 __all__ = ["AnswerVerdict", "ProgramAnswer", "ProgramJudgement", "judge"]
 
@@ -48,8 +47,9 @@ def judge(
 ) -> ProgramJudgement:
     """Run several solvers on one program, and judge their answers by proven bounds.
 
-    A solver that fails, hangs or is not installed has no answer, with the reason. The
-    status of a solver is not used, and the problem keeps its values.
+    The solvers run in a process of their own. One that fails, crashes, hangs or is not
+    installed has no answer, with the reason. The status of a solver is not used, and
+    the problem keeps its values.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def judge(
         positive(value, name)
     program = state_program(problem)
     names = [solvers] if isinstance(solvers, str) else list(dict.fromkeys(solvers))
-    runs = [_run(program, name, tol, seconds) for name in names]
     given = {} if program.current is None else {CURRENT: program.current}
+    runs = [_run(program, name, tol, seconds) for name in names]
     runs += [_Run(name, values) for name, values in (given | dict(answers or {})).items()]
     found = _interval(program, runs, agree_tol, seconds)
     judged = tuple(_judged(program, found, run, agree_tol) for run in runs)
@@ -95,12 +95,11 @@ def judge(
 
 def _run(program: StatedProgram, name: str, tol: float, seconds: float) -> _Run:
     """Run a solver, and keep its point or the reason why it has none."""
-    started = time.perf_counter()
     try:
-        x, z = solve_form(program.form, name, seconds, tol)
+        x, z, taken = PROCESS.solve_form(program.form, name, seconds, tol)
     except ValueError as reason:
-        return _Run(name, failure=str(reason), seconds=time.perf_counter() - started)
-    return _Run(name, program.to_values(x), "", x, z, time.perf_counter() - started)
+        return _Run(name, failure=str(reason))
+    return _Run(name, program.to_values(x), "", x, z, taken)
 
 
 def _interval(
@@ -127,9 +126,8 @@ def _judged(program: StatedProgram, found: ProgramBound, run: _Run, tol: float) 
             raise ValueError(run.failure)
         figures = program.examine(run.values)
     except ValueError as failure:
-        return ProgramAnswer(
-            run.name, AnswerVerdict.NO_ANSWER, f"no answer, because {failure}", seconds=run.seconds
-        )
+        reason = f"no answer, because {failure}"
+        return ProgramAnswer(run.name, AnswerVerdict.NO_ANSWER, reason, seconds=run.seconds)
     far = max(figures.objective - found.lower, found.upper - figures.objective)
     verdict, reason = _verdict(figures, found, far, tol)
     return ProgramAnswer(

@@ -40,7 +40,7 @@ class ProgramAnswer:
     constraint : str
         Name of that constraint, empty if all hold.
     seconds : float or None
-        Wall seconds of the solver; None for a passed answer.
+        Wall seconds of the solver; None without its point.
     values : mapping of str to ndarray, or None
         Values of the variables by name.
     """
