@@ -23,7 +23,7 @@ OVERTIME_RATIO = 1.1
 
 def solve_form(
     form: StandardForm, name: str, seconds: float, tol: float = 1e-8
-) -> tuple[Array, Array | None]:
+) -> tuple[Array, Array]:
     """Return a backend's point and multipliers of the rows, in no way verified.
 
     Parameters
@@ -41,8 +41,8 @@ def solve_form(
     -------
     x : ndarray of shape (n,)
         Point.
-    z : ndarray of shape (r,) or None
-        Multipliers, with P x + q + G'z = 0 at variables inside their bounds; None if
+    z : ndarray of shape (r,)
+        Multipliers, with P x + q + G'z = 0 at variables inside their bounds; zeros if
         the backend has none of this shape that are finite.
 
     Raises
@@ -51,9 +51,10 @@ def solve_form(
         If no such backend is installed, it returns no point, or time is out.
     """
     try:
-        return run_backend(find_backend(name), form, seconds, tol)
+        x, z = run_backend(find_backend(name), form, seconds, tol)
     except TimeoutError:
         raise took_too_long(name, seconds) from None
+    return x, np.zeros(len(form.h)) if z is None else z
 
 
 def took_too_long(name: str, seconds: float) -> ValueError:
@@ -75,7 +76,7 @@ def took_too_long(name: str, seconds: float) -> ValueError:
 def run_backend(
     backend: Backend, form: StandardForm, seconds: float, tol: float
 ) -> tuple[Array, Array | None]:
-    """Return the point and multipliers of `solve_form`.
+    """Return the point and multipliers of `solve_form`, None for zeros.
 
     Parameters
     ----------

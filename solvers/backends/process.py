@@ -1,4 +1,4 @@
-"""Process in which backends run, so that one that crashes or hangs ends no more than it."""
+"""Process of the backends, the only one that a crash or a hang of a backend ends."""
 
 from __future__ import annotations
 

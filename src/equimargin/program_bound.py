@@ -184,8 +184,9 @@ def bound(
             f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
         )
     form = compile_form(problem)[0].tidied()
-    point, z = solve_form(form, solver or DEFAULT_SOLVER, seconds)
-    found = form_interval(form, point, _or_zeros(z, form), width=width, seconds=seconds)
+    found = form_interval(
+        form, *solve_form(form, solver or DEFAULT_SOLVER, seconds), width=width, seconds=seconds
+    )
     maximised = problem.objective.NAME == "maximize"
     taken = "the program is cvxpy's standard form in doubles"
     return make_bound("the problem", found, maximised, taken, *_own_answer(problem))
@@ -210,7 +211,7 @@ def _bound_of_model(
         else solve_form(form, solver or DEFAULT_SOLVER, seconds)
     )
     point = point if given is None else given
-    z = _or_zeros(z, form) if prices is None else _natural(model, point, prices)
+    z = z if prices is None else _natural(model, point, prices)
     found = form_interval(form, point, z, width=width, seconds=seconds)
     taken = "the program is what HiGHS reads from the file, in doubles"
     if given is None:
@@ -300,11 +301,6 @@ def values_in_order(values: Values, names: tuple[str, ...], argument: str, noun:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{argument} has a number that is not finite")
     return numbers
-
-
-def _or_zeros(z: Array | None, form: StandardForm) -> Array:
-    """Return the multipliers of a solver, zeros if it has none."""
-    return np.zeros(len(form.h)) if z is None else z
 
 
 def _natural(model: Model, x: Array, y: Array) -> Array:

@@ -98,7 +98,7 @@ def test_verdicts_of_drawn_answers_are_those_of_the_exact_optimum() -> None:
             assert answer.distance is not None
             assert answer.violation is not None
             off, scale = abs(answer.objective - exact), max(1.0, abs(exact))
-            values = np.array(answer.values["x"])  # type: ignore[call-overload, index]
+            values = np.array(answer.values["x"])  # type: ignore[index]
             worst = max(0.0, (A @ values - b).max(), np.abs(values).max() - 1)
             assert answer.objective == pytest.approx(float(c @ values), abs=1e-12)
             assert answer.violation <= worst + 1e-12

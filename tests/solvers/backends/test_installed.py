@@ -18,7 +18,7 @@ from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import Agreement, examine
 from equimargin.solvers import BACKENDS, Status, solve_declaration
 from equimargin.solvers.backends import installed
-from equimargin.solvers.backends.form import solve_form
+from equimargin.solvers.backends.form import run_backend, solve_form
 from equimargin.solvers.backends.installed import (
     GROUP,
     OF_QPSOLVERS,
@@ -129,7 +129,7 @@ def test_point_and_multipliers_of_a_quadratic_program(name: str) -> None:
     if name not in installed_backends():
         pytest.skip(f"{name} is not installed")
     form = quadratic()
-    x, z = solve_form(form, name.lower(), 60.0)
+    x, z = run_backend(find_backend(name.lower()), form, 60.0, 1e-8)
     # CVXOPT and ECOS get a cone for the square, whose tolerance is that of the objective.
     assert x == pytest.approx([0.25, 0.75], abs=1e-3)
     assert z is not None
@@ -143,7 +143,7 @@ def test_solvers_of_qpsolvers_have_the_same_signs() -> None:
     assert names
     form = quadratic()
     for name in names:
-        x, z = solve_form(form, name, 60.0)
+        x, z = run_backend(find_backend(name), form, 60.0, 1e-8)
         # ProxQP ends at a point with a gap, and says that it is optimal.
         assert x == pytest.approx([0.25, 0.75], abs=1e-2), name
         assert z is not None
@@ -162,7 +162,7 @@ def test_qpsolvers_takes_no_cones() -> None:
 @pytest.mark.usefixtures("package")
 def test_function_of_a_package_is_a_backend_and_cannot_change_the_program() -> None:
     form = quadratic()
-    x, z = solve_form(form, "own_SOLVE", 60.0)
+    x, z = run_backend(find_backend("own_SOLVE"), form, 60.0, 1e-8)
     assert x == pytest.approx([0.25, 0.75], abs=1e-6)
     assert z is None
     assert form.q.tolist() == [1.0, 0.0]
@@ -187,9 +187,10 @@ def test_function_that_fails_is_a_sentence(name: str, sentence: str) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_multipliers_that_are_no_numbers_count_as_none() -> None:
-    x, z = solve_form(quadratic(), "own_wrong", 60.0)
+    x, z = run_backend(find_backend("own_wrong"), quadratic(), 60.0, 1e-8)
     assert x.tolist() == [0.0, 0.0]
     assert z is None
+    assert solve_form(quadratic(), "own_wrong", 60.0)[1].tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.usefixtures("package")
