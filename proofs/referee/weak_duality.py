@@ -89,7 +89,9 @@ class WeakDuality(Bounds):
         completed = complete(problem, point)
         accuracy = _accuracy(problem, answer, answer.raw, answer.reading, completed)
         proof = self._proof(point, completed, _lp_multiplier_side(problem, answer))
-        missed = answer.value == np.inf and accuracy.normwise <= RAY_TOLERANCE
+        # Without multipliers a point at which the value is infinite need not be optimal.
+        solved = accuracy.residual is not None and accuracy.normwise <= RAY_TOLERANCE
+        missed = answer.value == np.inf and solved
         claim = Claim(
             answer.value,
             mismatch=mismatch(answer, answer.reading),
@@ -176,7 +178,7 @@ def _accuracy(
     Without the backend's multipliers the error of its point takes the residual's place.
     """
     arithmetic = relative_rounding_error(problem, reading.point.multipliers)
-    if raw.z is None:
+    if raw.x is not None and raw.z is None:
         return SolveAccuracy(None, reading.eliminated, arithmetic)
     residual, normwise = own_residual(
         raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
