@@ -28,7 +28,7 @@ from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
-    "equimargin": "`compare`: formulations and solvers on your data.",
+    "equimargin": "`compare`: your data; `bound`, `judge`: programs of your own.",
     "equimargin.data": "Arrays from files and data frames; bundled data sets.",
     "equimargin.formulations": "Problems from arrays, and their formulations as cvxpy problems.",
     "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",

@@ -57,7 +57,7 @@ class SolverProcess:
             try:
                 self._start()
                 work = self._executor.submit(_solve, form, name, seconds, tol)
-                # The process checks the limit itself, unless a library holds its lock.
+                # The process checks the limit itself, unless a library blocks its interpreter.
                 limit = OVERTIME_RATIO * seconds + 2 * GRACE_SECONDS
                 result: tuple[Array, Array | None, float] = work.result(timeout=limit)
             except TimeoutError:
