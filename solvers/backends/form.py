@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,10 @@ def solve_form(form: StandardForm, name: str, seconds: float) -> tuple[Array, Ar
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
     try:
-        interruptible(lambda: problem.solve(solver=name.upper()), seconds=seconds)
+        with warnings.catch_warnings():
+            # The answer is verified, whatever the solver says about its accuracy.
+            warnings.simplefilter("ignore")
+            interruptible(lambda: problem.solve(solver=name.upper()), seconds=seconds)
     except TimeoutError:
         raise ValueError(
             f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), "
@@ -74,7 +78,8 @@ def solve_form(form: StandardForm, name: str, seconds: float) -> tuple[Array, Ar
     if x.value is None or any(constraint.dual_value is None for constraint in constraints):
         raise ValueError(
             f"{name} returns no point, and says that the problem is {problem.status}; that is not "
-            f"proven: check the constraints, name another solver, or pass a point and multipliers"
+            f"proven: `equimargin explain` (in Python, explain) names the constraints or the "
+            f"direction that prove it; or name another solver"
         )
     parts = [part for constraint in constraints for part in _flat(constraint.dual_value)]
     return np.array(x.value), np.concatenate([*parts, np.zeros(0)])

@@ -1,0 +1,251 @@
+"""Irreducible infeasible sets of linear constraints.
+
+Weights w, nonnegative for inequalities, with w'C = 0 and w'c < 0 prove that no point
+satisfies C x = c and C x <= c (Farkas). The rows of nonzero weight contradict each
+other; without any one of them the others have a common point if every set of one row
+less is independent. This holds at a vertex of the weights with w'c = -1, where the rows
+(C_i, c_i) of nonzero weight are independent:
+
+1. HiGHS finds vertices with few nonzero weights in floats: sum |w| is minimal, then
+   sum |w_i| / (|w_i| of the vertex before + a small number).
+2. On the rows of the smallest vertex the weights are computed in rational numbers.
+3. While rows are dependent, the weights move along a dependency until one is 0.
+4. For every member, the equations of the other members have an exact solution.
+
+References
+----------
+J. Gleeson, J. Ryan. Identifying minimally infeasible subsystems of inequalities. ORSA
+Journal on Computing 2 (1990).
+
+E. J. Candes, M. B. Wakin, S. P. Boyd. Enhancing sparsity by reweighted l1 minimization.
+Journal of Fourier Analysis and Applications 14 (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+
+from equimargin.formulations.programs.rational import Matrix, dot, over_common_denominator
+from equimargin.proofs.feasibility.constraints import LinearConstraints
+from equimargin.proofs.feasibility.sparse_vertex import sparse_vertex
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
+
+ROUNDS = 4
+"""Maximum number of vertices of the weights in floats."""
+RELATIVE_FLOOR = 1e-3
+"""Number added to the relative weights of a vertex before they are inverted."""
+NEGLIGIBLE = (1e-9, 0.0)
+"""Relative weights that count as 0 in floats, tried in turn."""
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Contradiction:
+    """Irreducible infeasible set of linear constraints.
+
+    Parameters
+    ----------
+    weights : mapping of int to Fraction
+        Weights w of the members, coprime integers: w'C = 0 and w'c < 0, w > 0 for
+        inequalities.
+    points : mapping of int to mapping of int to Fraction
+        For every member, values of variables that satisfy all other members; a member
+        is missing if the time did not suffice.
+    excess : Fraction
+        -w'c: the members, times their weights, add up to 0 <= -excess.
+    """
+
+    weights: Mapping[int, Fraction] = field(repr=False)
+    points: Mapping[int, Mapping[int, Fraction]] = field(repr=False)
+    excess: Fraction = field(repr=False)
+
+    @property
+    def violation(self) -> Fraction:
+        """Proven lower bound of the largest violation of a member, at every point."""
+        return self.excess / sum((abs(w) for w in self.weights.values()), ZERO)
+
+
+def find_contradiction(constraints: LinearConstraints, clock: Clock) -> Contradiction | None:
+    """Return an irreducible infeasible set with few members, or None if none is found.
+
+    Parameters
+    ----------
+    constraints : LinearConstraints
+        Constraints.
+    clock : Clock
+        Time limit.
+    """
+    supports = list(_supports(constraints, clock))
+    for support in sorted(supports, key=len):
+        try:
+            weights = weights_on(constraints, support, clock)
+            if weights is not None:
+                return make_irreducible(constraints, weights, clock)
+        except OutOfTime:
+            continue
+    return None
+
+
+def make_irreducible(
+    constraints: LinearConstraints, weights: Mapping[int, Fraction], clock: Clock
+) -> Contradiction:
+    """Return an irreducible infeasible set among the constraints of a Farkas ray.
+
+    Parameters
+    ----------
+    constraints : LinearConstraints
+        Constraints.
+    weights : mapping of int to Fraction
+        Nonzero weights of a Farkas ray, by constraint.
+    clock : Clock
+        Time limit.
+
+    Raises
+    ------
+    OutOfTime
+        If the set is not made irreducible in time.
+    """
+    weights = dict(sorted(weights.items()))
+    while (dependency := _dependency(constraints, list(weights), clock)) is not None:
+        weights = _moved_along(weights, dependency, constraints.equations)
+    members, values = list(weights), over_common_denominator(list(weights.values()))[0]
+    # Coprime integers have the fewest digits.
+    weights = {i: Fraction(v, gcd(*values)) for i, v in zip(members, values, strict=True)}
+    rows, ends, columns = constraints.part(members)
+    excess = -dot(ends, list(weights.values()))
+    _require(not any(rows.transposed.times(list(weights.values()))) and excess > 0)
+    _require(all(w > 0 or i < constraints.equations for i, w in weights.items()))
+    points = {}
+    for k, member in enumerate(members):
+        others = [i for i in range(len(members)) if i != k]
+        try:
+            point = solution_near(
+                rows.part(others), [ends[i] for i in others], [ZERO] * len(columns), clock
+            )
+        except OutOfTime:
+            break
+        if point is None:
+            raise ArithmeticError("a set of independent rows is contradictory: please report it")
+        points[member] = dict(zip(columns, point, strict=True))
+    return Contradiction(weights, points, excess)
+
+
+def weights_on(
+    constraints: LinearConstraints,
+    members: list[int],
+    clock: Clock,
+    read: Callable[[float], Fraction] = Fraction,
+) -> dict[int, Fraction] | None:
+    """Return the weights of a Farkas ray on some constraints, or None if there are none.
+
+    It is the only one up to its size if the constraints are at a vertex.
+
+    Parameters
+    ----------
+    constraints : LinearConstraints
+        Constraints.
+    members : list of int
+        Constraints that may have weights.
+    clock : Clock
+        Time limit.
+    read : callable, default Fraction
+        Rational number of a float.
+
+    Raises
+    ------
+    OutOfTime
+        If the weights would take too long.
+    """
+    rows, ends, _ = constraints.part(members, read)
+    last = {k: v for k, v in enumerate(ends) if v != 0}
+    system = Matrix((*rows.transposed.rows, last), len(members))
+    found = solution_near(
+        system, [*[ZERO] * rows.width, -ONE], [ZERO] * len(members), clock
+    )
+    if found is None:
+        return None
+    weights = {i: w for i, w in zip(members, found, strict=True) if w != 0}
+    return weights if all(w > 0 or i < constraints.equations for i, w in weights.items()) else None
+
+
+def _supports(constraints: LinearConstraints, clock: Clock) -> Iterator[list[int]]:
+    """Yield sets of constraints that have weights in floats, of successive vertices."""
+    from scipy import sparse
+
+    k = len(constraints.c)
+    # Powers of two keep the floats: the weights of scaled rows have comparable sizes.
+    sizes = np.maximum(abs(constraints.C).max(axis=1).toarray().ravel(), 1e-300)
+    units = 2.0 ** -np.frexp(sizes)[1]
+    ends = constraints.c * units
+    ends *= 2.0 ** -np.frexp(np.abs(ends).max(initial=0.0))[1]
+    table = sparse.csr_array(
+        sparse.hstack([sparse.diags_array(units) @ constraints.C, sparse.csr_array(ends[:, None])])
+    )
+    right = np.zeros(table.shape[1])
+    right[-1] = -1.0
+    costs, seen = np.ones(k), set[tuple[int, ...]]()
+    for _ in range(ROUNDS):
+        signed = np.arange(k) < constraints.equations
+        weights = sparse_vertex(table.T, right, right, costs, signed, clock)
+        if weights is None or not weights.any():
+            return
+        relative = np.abs(weights) / np.abs(weights).max()
+        for floor in NEGLIGIBLE:
+            support = tuple(np.flatnonzero(relative > floor).tolist())
+            if support not in seen:
+                seen.add(support)
+                yield list(support)
+        costs = 1.0 / (relative + RELATIVE_FLOOR)
+
+
+def _dependency(
+    constraints: LinearConstraints, members: list[int], clock: Clock
+) -> dict[int, Fraction] | None:
+    """Return a nonzero v with v'(C, c) = 0 on some constraints, None if they are independent."""
+    rows, ends, columns = constraints.part(members)
+    wide = Matrix(
+        tuple(
+            {**row, **({len(columns): end} if end != 0 else {})}
+            for row, end in zip(rows.rows, ends, strict=True)
+        ),
+        len(columns) + 1,
+    )
+    kept = independent_rows(wide, clock)
+    extra = next((k for k in range(len(members)) if k not in set(kept)), None)
+    if extra is None:
+        return None
+    right = [-wide.rows[extra].get(j, ZERO) for j in range(wide.width)]
+    others = wide.part(kept)
+    found = solution_near(others.transposed, right, [ZERO] * len(kept), clock)
+    if found is None:
+        return None
+    values = {members[k]: v for k, v in zip(kept, found, strict=True) if v != 0}
+    return {**values, members[extra]: ONE}
+
+
+def _moved_along(
+    weights: Mapping[int, Fraction], direction: Mapping[int, Fraction], equations: int
+) -> dict[int, Fraction]:
+    """Return weights plus a multiple of a direction, at which one of them becomes 0.
+
+    Those of inequalities stay nonnegative.
+    """
+    steps = {i: -weights[i] / v for i, v in direction.items()}
+    signed = [step for i, step in steps.items() if i >= equations]
+    step = min(signed or steps.values(), key=abs)
+    moved = {i: w + step * direction.get(i, ZERO) for i, w in weights.items()}
+    return {i: w for i, w in moved.items() if w != 0}
+
+
+def _require(holds: bool) -> None:
+    """Raise ArithmeticError if a result is not proven: a fault of the algorithm."""
+    if not holds:
+        raise ArithmeticError(
+            "an irreducible set does not satisfy its conditions: please report the program"
+        )

@@ -1,0 +1,117 @@
+"""Feasible point and ray of an unbounded program, near points in floats.
+
+A ray d satisfies P d = 0, A d = 0, G d <= 0 and q'd = -1. Two are tried: one of few
+nonzero entries, at a vertex by HiGHS, rounded to simple fractions or to the exact
+solution of its tight rows; and one in the interior, by Clarabel. The feasible points
+and the rays are the feasible sets of two programs without an objective: in their
+interiors few inequalities become equations, so that a small exact system yields a point
+in rational numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix, Vector
+from equimargin.proofs.enclosure import upper
+from equimargin.proofs.feasibility.sparse_vertex import sparse_vertex
+from equimargin.solvers.exact.program import UnboundedProgram
+from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.floats import (
+    floats,
+    on_grid,
+    solve_in_floats,
+    to_sparse,
+)
+from equimargin.solvers.exact.program.linear_system import solution_near
+
+MAX_DENOMINATOR = 100
+"""Maximum denominator of the simple fractions of a ray, relative to its largest entry."""
+NEGLIGIBLE = 1e-9
+"""Relative size of entries and slacks that count as 0 in floats."""
+ZERO = Fraction(0)
+
+
+def find_ray(program: Program, clock: Clock) -> UnboundedProgram | None:
+    """Return a feasible point and a ray, or None if they are not found.
+
+    Parameters
+    ----------
+    program : Program
+        Program without second-order cones.
+    clock : Clock
+        Time limit.
+    """
+    n = program.n
+    nothing, cost = (ZERO,) * n, {j: v for j, v in enumerate(program.q) if v != 0}
+    if not cost:
+        return None
+    level = (*(row for row in program.P.rows if row), *program.A.rows)
+    rays = Program(
+        Matrix(({},) * n, n),
+        nothing,
+        Matrix((*level, cost), n),
+        (*(ZERO,) * len(level), -Fraction(1)),
+        program.G,
+        (ZERO,) * len(program.h),
+    )
+    try:
+        ray = _sparse_ray(rays, clock) or _point(rays, clock)
+        if ray is None or not program.is_recession_ray(ray):
+            return None
+        point = _point(replace(program, P=rays.P, q=nothing, c=ZERO), clock)
+    except OutOfTime:
+        return None
+    if point is None:
+        return None
+    return UnboundedProgram(point, ray, "a feasible point and a ray near points in floats")
+
+
+def _sparse_ray(rays: Program, clock: Clock) -> Vector | None:
+    """Return a ray with few nonzero entries, or None."""
+    from scipy import sparse
+
+    n, equations = rays.n, len(rays.b)
+    table = sparse.vstack([to_sparse(rays.A), to_sparse(rays.G)])
+    ends = floats([*rays.b, *rays.h])
+    low = np.where(np.arange(len(ends)) < equations, ends, -np.inf)
+    found = sparse_vertex(table, low, ends, np.ones(n), np.ones(n, dtype=np.bool_), clock)
+    if found is None or not found.any():
+        return None
+    largest = float(np.abs(found).max())
+    simple = [Fraction(v / largest).limit_denominator(MAX_DENOMINATOR) for v in found.tolist()]
+    rate = rays.A.times(simple)[-1]
+    if rate < 0:
+        ray = tuple(v / -rate for v in simple)
+        if rays.is_feasible(ray):
+            return ray
+    support = np.flatnonzero(np.abs(found) > NEGLIGIBLE * largest).tolist()
+    slack = -(to_sparse(rays.G) @ found)
+    tight = np.flatnonzero(slack <= NEGLIGIBLE * largest).tolist()
+    place = {j: k for k, j in enumerate(support)}
+    rows = Matrix(
+        tuple(
+            {place[j]: v for j, v in row.items() if j in place}
+            for row in (*rays.A.rows, *(rays.G.rows[i] for i in tight))
+        ),
+        len(support),
+    )
+    right = [*rays.b, *[ZERO] * len(tight)]
+    values = solution_near(rows, right, on_grid(found[support]), clock)
+    if values is None:
+        return None
+    vertex = dict(zip(support, values, strict=True))
+    ray = tuple(vertex.get(j, ZERO) for j in range(n))
+    return ray if rays.is_feasible(ray) else None
+
+
+def _point(program: Program, clock: Clock) -> Vector | None:
+    """Return a feasible point of a program without an objective, or None."""
+    near = solve_in_floats(program, clock)
+    if near is None or not near.finite or near.says_infeasible:
+        return None
+    return upper.by_residual(program, near, clock)
