@@ -7,7 +7,8 @@ less is independent. This holds at a vertex of the weights with w'c = -1, where 
 (C_i, c_i) of nonzero weight are independent:
 
 1. HiGHS finds vertices with few nonzero weights in floats: sum |w| is minimal, then
-   sum |w_i| / (|w_i| of the vertex before + a small number).
+   sum |w_i| / (|w_i| of the vertex before + a small number); and again, at higher costs
+   of the rows found so far.
 2. On the rows of the smallest vertex the weights are computed in rational numbers.
 3. While rows are dependent, the weights move along a dependency until one is 0.
 4. For every member, the equations of the other members have an exact solution.
@@ -36,8 +37,12 @@ from equimargin.proofs.feasibility.sparse_vertex import sparse_vertex
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
 
-ROUNDS = 4
-"""Maximum number of vertices of the weights in floats."""
+STARTS = 2
+"""Number of searches for a vertex of few weights; each avoids the rows of those before."""
+ROUNDS = 3
+"""Number of vertices of a search."""
+PENALTY = 1e3
+"""Factor of the costs of rows that a search avoids."""
 RELATIVE_FLOOR = 1e-3
 """Number added to the relative weights of a vertex before they are inverted."""
 NEGLIGIBLE = (1e-9, 0.0)
@@ -165,9 +170,7 @@ def weights_on(
     rows, ends, _ = constraints.part(members, read)
     last = {k: v for k, v in enumerate(ends) if v != 0}
     system = Matrix((*rows.transposed.rows, last), len(members))
-    found = solution_near(
-        system, [*[ZERO] * rows.width, -ONE], [ZERO] * len(members), clock
-    )
+    found = solution_near(system, [*[ZERO] * rows.width, -ONE], [ZERO] * len(members), clock)
     if found is None:
         return None
     weights = {i: w for i, w in zip(members, found, strict=True) if w != 0}
@@ -189,19 +192,23 @@ def _supports(constraints: LinearConstraints, clock: Clock) -> Iterator[list[int
     )
     right = np.zeros(table.shape[1])
     right[-1] = -1.0
-    costs, seen = np.ones(k), set[tuple[int, ...]]()
-    for _ in range(ROUNDS):
-        signed = np.arange(k) < constraints.equations
-        weights = sparse_vertex(table.T, right, right, costs, signed, clock)
-        if weights is None or not weights.any():
-            return
-        relative = np.abs(weights) / np.abs(weights).max()
-        for floor in NEGLIGIBLE:
-            support = tuple(np.flatnonzero(relative > floor).tolist())
-            if support not in seen:
-                seen.add(support)
-                yield list(support)
-        costs = 1.0 / (relative + RELATIVE_FLOOR)
+    signed, seen = np.arange(k) < constraints.equations, set[bytes]()
+    known = np.zeros(k, dtype=np.bool_)
+    for _ in range(STARTS):
+        penalties = np.where(known, PENALTY, 1.0)
+        costs = penalties
+        for _ in range(ROUNDS):
+            weights = sparse_vertex(table.T, right, right, costs, signed, clock)
+            if weights is None or not weights.any():
+                return
+            relative = np.abs(weights) / np.abs(weights).max()
+            for floor in NEGLIGIBLE:
+                support = np.flatnonzero(relative > floor)
+                if support.tobytes() not in seen:
+                    seen.add(support.tobytes())
+                    yield support.tolist()
+            costs = penalties / (relative + RELATIVE_FLOOR)
+            known |= relative > 0
 
 
 def _dependency(

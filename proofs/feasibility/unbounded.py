@@ -29,8 +29,8 @@ from equimargin.solvers.exact.program.floats import (
 )
 from equimargin.solvers.exact.program.linear_system import solution_near
 
-MAX_DENOMINATOR = 100
-"""Maximum denominator of the simple fractions of a ray, relative to its largest entry."""
+MAX_DENOMINATOR = 10
+"""Maximum denominator of simple fractions; a ray's are relative to its largest entry."""
 NEGLIGIBLE = 1e-9
 """Relative size of entries and slacks that count as 0 in floats."""
 ZERO = Fraction(0)
@@ -114,4 +114,5 @@ def _point(program: Program, clock: Clock) -> Vector | None:
     near = solve_in_floats(program, clock)
     if near is None or not near.finite or near.says_infeasible:
         return None
-    return upper.by_residual(program, near, clock)
+    simple = tuple(Fraction(v).limit_denominator(MAX_DENOMINATOR) for v in near.x.tolist())
+    return simple if program.is_feasible(simple) else upper.by_residual(program, near, clock)

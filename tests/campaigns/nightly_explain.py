@@ -64,7 +64,9 @@ class Table:
         lines.append("COLUMNS")
         for j, column in enumerate(self.columns):
             lines.append(f" {column} cost {self.q[j]!r}")
-            lines += [f" {column} {self.rows[i]} {self.A[i, j]!r}" for i in np.flatnonzero(self.A[:, j])]
+            lines += [
+                f" {column} {self.rows[i]} {self.A[i, j]!r}" for i in np.flatnonzero(self.A[:, j])
+            ]
         lines.append("RHS")
         for name, low, high in zip(self.rows, self.low, self.high, strict=True):
             lines.append(f" rhs {name} {high if isfinite(high) else low!r}")
@@ -78,19 +80,32 @@ class Table:
                 f" {self.columns[j]} {self.columns[i]} {self.P[i, j]!r}"
                 for i, j in zip(*np.nonzero(np.tril(self.P)), strict=True)
             ]
-        return "\n".join(["* drawn", *lines, "ENDATA", ""]).replace("np.float64(", "").replace(")", "")
+        return (
+            "\n".join(["* drawn", *lines, "ENDATA", ""]).replace("np.float64(", "").replace(")", "")
+        )
 
     def lp(self) -> str:
         """Return a linear model as the text of an LP file."""
 
         def terms(row: Array) -> str:
-            return " ".join(
-                f"{float(v):+.17g} {name}" for v, name in zip(row, self.columns, strict=True) if v != 0
-            ) or f"0 {self.columns[0]}"
+            return (
+                " ".join(
+                    f"{float(v):+.17g} {name}"
+                    for v, name in zip(row, self.columns, strict=True)
+                    if v != 0
+                )
+                or f"0 {self.columns[0]}"
+            )
 
-        lines = ["Maximize" if self.maximised else "Minimize", f" cost: {terms(self.q)}", "Subject To"]
+        lines = [
+            "Maximize" if self.maximised else "Minimize",
+            f" cost: {terms(self.q)}",
+            "Subject To",
+        ]
         for name, row, low, high in zip(self.rows, self.A, self.low, self.high, strict=True):
-            sign, end = ("=", low) if low == high else ("<=", high) if isfinite(high) else (">=", low)
+            sign, end = (
+                ("=", low) if low == high else ("<=", high) if isfinite(high) else (">=", low)
+            )
             lines.append(f" {name}: {terms(row)} {sign} {float(end):.17g}")
         lines.append("Bounds")
         for name, low, high in zip(self.columns, self.lower, self.upper, strict=True):
@@ -166,7 +181,9 @@ def network(rng: np.random.Generator) -> Table:
     supply = rng.integers(-5, 6, nodes).astype(float)
     supply[0] += 1.0 - supply.sum()
     rows: Rows = [(a, 0, b) for a, b in zip(A, supply, strict=True)]
-    return table(rng, rows, arcs, lower=np.zeros(arcs), upper=rng.integers(1, 20, arcs).astype(float))
+    return table(
+        rng, rows, arcs, lower=np.zeros(arcs), upper=rng.integers(1, 20, arcs).astype(float)
+    )
 
 
 def cycle(rng: np.random.Generator) -> Table:

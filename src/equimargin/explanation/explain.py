@@ -34,6 +34,7 @@ from equimargin.solvers.exact.program import (
     program_optimum,
 )
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.linear_system import solution_near
 
 SOLVER = "CLARABEL"
 """Solver of the answer near which a feasible and bounded program has its interval."""
@@ -128,11 +129,11 @@ def _by_rational_numbers(
             *(constraints.rows + k for k in range(boxes)),
             *range(constraints.equations, constraints.rows),
         ]
-        weights = {
-            i: w for i, w in zip(order, (*outcome.y, *outcome.z), strict=True) if w != 0
-        }
+        weights = {i: w for i, w in zip(order, (*outcome.y, *outcome.z), strict=True) if w != 0}
         try:
-            found = make_irreducible(constraints, weights, Clock(max(clock.left, clock.seconds / 4)))
+            found = make_irreducible(
+                constraints, weights, Clock(max(clock.left, clock.seconds / 4))
+            )
         except OutOfTime as reason:
             return replace(
                 undecided,
@@ -150,7 +151,8 @@ def _by_rational_numbers(
         ends = outward(outcome.value, -1), outward(outcome.value, 1)
         return replace(
             _bounded(undecided, stated, constraints, *ends, outcome.x),
-            program=program, answer=outcome
+            program=program,
+            answer=outcome,
         )
     return replace(
         undecided,
@@ -184,6 +186,8 @@ def _infeasible(
                 None if point is None else _named(stated, point),
             )
         )
+    # As in the file: rows before bounds, which have lines of their own.
+    members.sort(key=lambda member: (member.kind != "row", member.line or 0))
     size = len(members)
     reason = (
         f"no point satisfies these {size} constraints, and without any one of them the others "
@@ -255,8 +259,7 @@ def _bounded(
     return replace(
         undecided,
         verdict="feasible and bounded",
-        reason=f"a feasible point and multipliers prove that the optimum is in "
-        f"[{low!r}, {high!r}]",
+        reason=f"a feasible point and multipliers prove that the optimum is in [{low!r}, {high!r}]",
         float64=_rounding(constraints, point, "a point of nearly optimal objective"),
         lower=low,
         upper=high,
@@ -265,15 +268,17 @@ def _bounded(
 
 def _undecided_because(outcome: Inconclusive, interval: FormInterval | None) -> str:
     """Return the reason of an undecided verdict."""
-    feasible = interval is not None and interval.upper < inf
-    known = "a point is feasible, and no bound of the objective is proven" if feasible else (
-        "neither a feasible point nor a contradiction is proven"
-    )
+    if interval is not None and interval.upper < inf:
+        known = "a point is feasible, and no bound of the objective is proven"
+    else:
+        known = "neither a feasible point nor a contradiction is proven"
+    if outcome.cause == "cones":
+        return f"{known}: rational numbers decide linear constraints only, no second-order cones"
     more = {
         "time": "; raise the limit (seconds, --time-limit)",
         "not convex": "; state a convex objective",
-    }.get(outcome.cause, "")
-    return f"{known}: {outcome.reason}{more}"
+    }
+    return f"{known}: {outcome.reason}{more.get(outcome.cause, '')}"
 
 
 def _named(stated: StatedProgram, values: Mapping[int, Fraction]) -> dict[str, Fraction]:
@@ -305,28 +310,35 @@ def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:
             f"{start}: float64 does not decide that, because it rounds their values by up to "
             f"{rounding:.1e}, and a solver may return a point as feasible"
         )
-    if _holds_in_decimals(constraints, members):
-        return sentence
-    return (
-        f"{sentence}; the contradiction is not proven for the decimals that the doubles stand "
-        f"for, and may be one of rounding"
-    )
+    return f"{sentence}{_in_decimals(constraints, members)}"
 
 
-def _holds_in_decimals(constraints: LinearConstraints, members: list[int]) -> bool:
-    """Return True if the shortest decimals that denote the doubles contradict each other."""
+def _in_decimals(constraints: LinearConstraints, members: list[int]) -> str:
+    """Return what is left of a contradiction for the shortest decimals of its doubles.
+
+    Nothing is said if the decimals contradict each other as the doubles do.
+    """
+    clock = Clock(DECIMAL_SECONDS)
     try:
-        weights = weights_on(
-            constraints, members, Clock(DECIMAL_SECONDS), lambda v: Fraction(repr(v))
-        )
+        if weights_on(constraints, members, clock, _decimal) is not None:
+            return ""
+        rows, ends, columns = constraints.part(members, _decimal)
+        if solution_near(rows, ends, [Fraction(0)] * len(columns), clock) is not None:
+            return (
+                "; with 0.1 read as 1/10, these constraints have a common point, and only the "
+                "rounding of decimals to doubles makes them contradict each other"
+            )
     except OutOfTime:
-        return False
-    return weights is not None
+        pass
+    return "; with 0.1 read as 1/10, the contradiction is not proven"
 
 
-def _rounding(
-    constraints: LinearConstraints, point: Mapping[int, Fraction], place: str
-) -> str:
+def _decimal(v: float) -> Fraction:
+    """Return the shortest decimal that denotes a double."""
+    return Fraction(repr(v))
+
+
+def _rounding(constraints: LinearConstraints, point: Mapping[int, Fraction], place: str) -> str:
     """Return the sentence on float64's rounding of the rows at a point."""
     rounding = rounding_of_rows(constraints, list(range(len(constraints.c))), point)
     return (

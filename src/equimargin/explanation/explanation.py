@@ -34,7 +34,7 @@ class Member:
     kind : str
         "row", "lower bound" or "upper bound".
     name : str
-        Name of the row or of the variable; empty if the user gave none.
+        Name of the row or of the variable.
     text : str
         Constraint in the user's names.
     line : int or None
@@ -62,8 +62,7 @@ class Member:
         """Kind, name and line of the constraint."""
         of = " of " if self.kind != "row" else " "
         place = self.origin if self.line is None else f"line {self.line}"
-        name = f"{self.kind}{of}{self.name}" if self.name else self.kind
-        return f"{name} ({place})" if place else name
+        return f"{self.kind}{of}{self.name}" + (f" ({place})" if place else "")
 
 
 @dataclass(frozen=True, eq=False)

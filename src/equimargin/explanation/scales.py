@@ -56,7 +56,7 @@ def measure_scales(stated: StatedProgram) -> tuple[MagnitudeRange, ...]:
     G, P = form.G.tocoo(), form.P.tocoo()
 
     def row(i: int) -> str:
-        return stated.rows[i] or f"row {i} of the standard form"
+        return f"row {stated.rows[i]}"
 
     n = len(form.q)
     bounds = np.concatenate([form.lower, form.upper])

@@ -38,7 +38,7 @@ class StatedProgram:
     variables : tuple of str
         Names of the variables of `form`.
     rows : tuple of str
-        Names of the rows of `form`; empty where the user gave none.
+        Names of the rows of `form`.
     reversed : ndarray of bool
         True for rows of `form` that the user states with the opposite signs, as >=.
     lines : callable
@@ -199,10 +199,8 @@ def state_problem(problem: Any) -> StatedProgram:
     shapes = {variable.name(): variable.shape for variable in problem.variables()}
     for name, place in columns.items():
         variables[place] = _entries(name, shapes[name], place.stop - place.start)
-    rows = [""] * len(form.h)
-    for (name, place), constraint in zip(
-        places.items(), _placed(problem, places), strict=True
-    ):
+    rows = [f"{i} (added by cvxpy)" for i in range(len(form.h))]
+    for (name, place), constraint in zip(places.items(), _placed(problem, places), strict=True):
         rows[place] = _entries(name, constraint.shape, place.stop - place.start)
     # cvxpy writes x >= 1 as 1 - x <= 0.
     largest = np.asarray(form.G.max(axis=1).todense()).ravel() if len(form.h) else np.zeros(0)

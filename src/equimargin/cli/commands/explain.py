@@ -44,7 +44,9 @@ def explain(  # prose-ok: param-section
         from json import dumps
 
         from equimargin.explanation import explain as explain_program
+        from equimargin.formulations.numeric.arguments import positive
 
+        positive(time_limit, "--time-limit")
         check_writable(json, certificate)
         found = explain_program(model, seconds=time_limit)
         typer.echo(found.text)
