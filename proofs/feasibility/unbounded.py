@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix, Vector
 from equimargin.proofs.enclosure import upper
@@ -46,19 +47,10 @@ def find_ray(program: Program, clock: Clock) -> UnboundedProgram | None:
     clock : Clock
         Time limit.
     """
-    n = program.n
-    nothing, cost = (ZERO,) * n, {j: v for j, v in enumerate(program.q) if v != 0}
-    if not cost:
+    nothing = (ZERO,) * program.n
+    if not any(program.q):
         return None
-    level = (*(row for row in program.P.rows if row), *program.A.rows)
-    rays = Program(
-        Matrix(({},) * n, n),
-        nothing,
-        Matrix((*level, cost), n),
-        (*(ZERO,) * len(level), -Fraction(1)),
-        program.G,
-        (ZERO,) * len(program.h),
-    )
+    rays = _rays(program)
     try:
         ray = _sparse_ray(rays, clock) or _point(rays, clock)
         if ray is None or not program.is_recession_ray(ray):
@@ -71,41 +63,60 @@ def find_ray(program: Program, clock: Clock) -> UnboundedProgram | None:
     return UnboundedProgram(point, ray, "a feasible point and a ray near points in floats")
 
 
+def _rays(program: Program) -> Program:
+    """Return the program of all rays with q'd = -1, its last equation."""
+    n = program.n
+    level = (*(row for row in program.P.rows if row), *program.A.rows)
+    return Program(
+        Matrix(({},) * n, n),
+        (ZERO,) * n,
+        Matrix((*level, {j: v for j, v in enumerate(program.q) if v != 0}), n),
+        (*(ZERO,) * len(level), -Fraction(1)),
+        program.G,
+        (ZERO,) * len(program.h),
+    )
+
+
 def _sparse_ray(rays: Program, clock: Clock) -> Vector | None:
     """Return a ray with few nonzero entries, or None."""
     from scipy import sparse
 
-    n, equations = rays.n, len(rays.b)
+    n = rays.n
     table = sparse.vstack([to_sparse(rays.A), to_sparse(rays.G)])
     ends = floats([*rays.b, *rays.h])
-    low = np.where(np.arange(len(ends)) < equations, ends, -np.inf)
-    found = sparse_vertex(table, low, ends, np.ones(n), np.ones(n, dtype=np.bool_), clock)
-    if found is None or not found.any():
+    low = np.where(np.arange(len(ends)) < len(rays.b), ends, -np.inf)
+    vertex = sparse_vertex(table, low, ends, np.ones(n), np.ones(n, dtype=np.bool_), clock)
+    if vertex is None or not vertex.any():
         return None
-    largest = float(np.abs(found).max())
-    simple = [Fraction(v / largest).limit_denominator(MAX_DENOMINATOR) for v in found.tolist()]
-    rate = rays.A.times(simple)[-1]
-    if rate < 0:
-        ray = tuple(v / -rate for v in simple)
-        if rays.is_feasible(ray):
-            return ray
-    support = np.flatnonzero(np.abs(found) > NEGLIGIBLE * largest).tolist()
-    slack = -(to_sparse(rays.G) @ found)
-    tight = np.flatnonzero(slack <= NEGLIGIBLE * largest).tolist()
+    return _simple_ray(rays, vertex) or _ray_on_tight_rows(rays, vertex, clock)
+
+
+def _simple_ray(rays: Program, vertex: Array) -> Vector | None:
+    """Return the ray of simple fractions near a float one, or None."""
+    entries = _simple_fractions(vertex / np.abs(vertex).max())
+    rate = rays.A.times(entries)[-1]
+    if rate >= 0:
+        return None
+    ray = tuple(v / -rate for v in entries)
+    return ray if rays.is_feasible(ray) else None
+
+
+def _ray_on_tight_rows(rays: Program, vertex: Array, clock: Clock) -> Vector | None:
+    """Return the ray with the nonzero entries and the tight rows of a float one, or None."""
+    least = NEGLIGIBLE * float(np.abs(vertex).max())
+    support = np.flatnonzero(np.abs(vertex) > least).tolist()
+    tight = np.flatnonzero(-(to_sparse(rays.G) @ vertex) <= least).tolist()
     place = {j: k for k, j in enumerate(support)}
+    chosen = (*rays.A.rows, *rays.G.part(tight).rows)
     rows = Matrix(
-        tuple(
-            {place[j]: v for j, v in row.items() if j in place}
-            for row in (*rays.A.rows, *(rays.G.rows[i] for i in tight))
-        ),
-        len(support),
+        tuple({place[j]: v for j, v in row.items() if j in place} for row in chosen), len(support)
     )
     right = [*rays.b, *[ZERO] * len(tight)]
-    values = solution_near(rows, right, on_grid(found[support]), clock)
+    values = solution_near(rows, right, on_grid(vertex[support]), clock)
     if values is None:
         return None
-    vertex = dict(zip(support, values, strict=True))
-    ray = tuple(vertex.get(j, ZERO) for j in range(n))
+    entries = dict(zip(support, values, strict=True))
+    ray = tuple(entries.get(j, ZERO) for j in range(rays.n))
     return ray if rays.is_feasible(ray) else None
 
 
@@ -114,5 +125,10 @@ def _point(program: Program, clock: Clock) -> Vector | None:
     near = solve_in_floats(program, clock)
     if near is None or not near.finite or near.says_infeasible:
         return None
-    simple = tuple(Fraction(v).limit_denominator(MAX_DENOMINATOR) for v in near.x.tolist())
+    simple = _simple_fractions(near.x)
     return simple if program.is_feasible(simple) else upper.by_residual(program, near, clock)
+
+
+def _simple_fractions(values: Array) -> Vector:
+    """Return the nearest fractions of denominators up to MAX_DENOMINATOR."""
+    return tuple(Fraction(v).limit_denominator(MAX_DENOMINATOR) for v in values.tolist())

@@ -148,7 +148,7 @@ def satisfied(rng: np.random.Generator, n: int, count: int, scale: float = 3.0) 
 
 
 def planted(rng: np.random.Generator) -> Table:
-    """Rows of which a combination is a contradiction, among rows with a common point."""
+    """Draw rows of which a combination is a contradiction, among rows with a common point."""
     n, k = int(rng.integers(2, 12)), int(rng.integers(2, 7))
     rows: Rows = []
     total, end = np.zeros(n), 0.0
@@ -162,7 +162,7 @@ def planted(rng: np.random.Generator) -> Table:
 
 
 def capacity(rng: np.random.Generator) -> Table:
-    """A sum that bounds on its variables do not allow."""
+    """Draw a sum that bounds on its variables do not allow."""
     n = int(rng.integers(2, 15))
     upper = rng.integers(1, 9, n).astype(float)
     a = rng.integers(1, 4, n) * (rng.random(n) < 0.6)
@@ -172,7 +172,7 @@ def capacity(rng: np.random.Generator) -> Table:
 
 
 def network(rng: np.random.Generator) -> Table:
-    """A flow from sources to sinks, with more supply than demand or too small arcs."""
+    """Draw a flow from sources to sinks, with more supply than demand or too small arcs."""
     nodes, arcs = int(rng.integers(3, 10)), int(rng.integers(6, 25))
     A = np.zeros((nodes, arcs))
     for k in range(arcs):
@@ -187,7 +187,7 @@ def network(rng: np.random.Generator) -> Table:
 
 
 def cycle(rng: np.random.Generator) -> Table:
-    """Differences around a cycle that add up to less than 0."""
+    """Draw differences around a cycle that add up to less than 0."""
     n, length = int(rng.integers(4, 20)), int(rng.integers(2, 5))
     rows: Rows = []
 
@@ -208,7 +208,7 @@ def cycle(rng: np.random.Generator) -> Table:
 
 
 def crowded(rng: np.random.Generator) -> Table:
-    """Many random rows in few variables, which contradict each other in many ways."""
+    """Draw many random rows in few variables, which contradict each other in many ways."""
     n, m = int(rng.integers(1, 6)), int(rng.integers(20, 60))
     x = rng.integers(-3, 4, n)
     rows: Rows = []
@@ -220,7 +220,7 @@ def crowded(rng: np.random.Generator) -> Table:
 
 
 def decimals(rng: np.random.Generator) -> Table:
-    """A contradiction in decimals, of which no float is exact; columns of many scales."""
+    """Draw a contradiction in decimals, with columns of many scales."""
     n = int(rng.integers(2, 8))
     a = np.round(rng.normal(size=n), 2) * 10.0 ** rng.integers(-4, 5, n)
     a[a == 0] = 0.1
@@ -230,7 +230,7 @@ def decimals(rng: np.random.Generator) -> Table:
 
 
 def tiny(rng: np.random.Generator) -> Table:
-    """A contradiction below the tolerance of every solver."""
+    """Draw a contradiction below the tolerance of every solver."""
     n = int(rng.integers(1, 5))
     a = rng.integers(1, 4, n).astype(float)
     end = float(rng.integers(1, 9))
@@ -240,7 +240,7 @@ def tiny(rng: np.random.Generator) -> Table:
 
 
 def dependent(rng: np.random.Generator) -> Table:
-    """Equations of which one contradicts a combination of the others."""
+    """Draw equations of which one contradicts a combination of the others."""
     n, k = int(rng.integers(3, 12)), int(rng.integers(2, 6))
     A = rng.integers(-4, 5, (k, n)).astype(float)
     b, weights = rng.integers(-9, 10, k).astype(float), rng.integers(-2, 3, k).astype(float)
@@ -250,7 +250,7 @@ def dependent(rng: np.random.Generator) -> Table:
 
 
 def crossed(rng: np.random.Generator) -> Table:
-    """A lower bound above the upper one, or a row without variables."""
+    """Draw a lower bound above the upper one, or a row without variables."""
     n = int(rng.integers(2, 8))
     lower, upper = np.zeros(n), np.full(n, 5.0)
     rows = satisfied(rng, n, 4)
@@ -262,7 +262,7 @@ def crossed(rng: np.random.Generator) -> Table:
 
 
 def unbounded(rng: np.random.Generator) -> Table:
-    """A feasible model with a direction in which the objective improves without end."""
+    """Draw a feasible model and a direction in which the objective improves without end."""
     n, m = int(rng.integers(1, 12)), int(rng.integers(0, 12))
     x, d = rng.integers(-3, 4, n), rng.integers(-2, 3, n)
     d[int(rng.integers(n))] = 1
@@ -286,7 +286,7 @@ def unbounded(rng: np.random.Generator) -> Table:
 
 
 def bounded(rng: np.random.Generator) -> Table:
-    """A feasible model with bounds on all variables."""
+    """Draw a feasible model with bounds on all variables."""
     n = int(rng.integers(1, 12))
     made = table(
         rng,
@@ -309,7 +309,7 @@ KINDS: tuple[Callable[[np.random.Generator], Table], ...] = (
 
 
 def judged(model: Table, at: At) -> Trial:
-    """Explain a model, and check the proof."""
+    """Return the faults of the explanation of a model, and its verdict."""
     as_lp = model.P is None and at.number % 2 == 0
     started = time.process_time()
     with TemporaryDirectory() as folder:

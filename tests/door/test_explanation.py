@@ -178,7 +178,7 @@ def test_scales_name_the_smallest_and_largest_numbers(tmp_path: Path) -> None:
     scales = {scale.part: scale for scale in explain(write(tmp_path, text)).scales}
     assert set(scales) == {"matrix", "right-hand sides", "costs"}
     assert (scales["matrix"].smallest, scales["matrix"].largest) == (0.001, 20.0)
-    assert scales["matrix"].smallest_at == "row r, x"
+    assert scales["matrix"].smallest_place == "row r, x"
     assert scales["costs"].ratio == 1400.0
 
 

@@ -1,4 +1,4 @@
-"""Irreducible infeasible sets and rays, from given weights and with all kinds of dependencies."""
+"""Irreducible infeasible sets and rays: dependencies, sizes and proofs."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_DOWN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 from math import inf, isfinite
 from pathlib import Path
@@ -293,12 +294,15 @@ def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:
         (rounding_of_rows(constraints, members, point) for point in found.points.values()),
         default=0.0,
     )
+    noise = _in_two_digits(rounding, ROUND_UP)
     size = outward(found.violation, -1)
-    start = f"at every point one of these constraints is violated by at least {size:.2g}"
+    start = (
+        f"at every point one of these constraints is violated by at least "
+        f"{_in_two_digits(size, ROUND_DOWN)}"
+    )
     if size > max(rounding, SOLVER_TOLERANCE):
         sentence = (
-            f"{start}: float64 decides that, because it rounds their values by at most "
-            f"{rounding:.1e}"
+            f"{start}: float64 decides that, because it rounds their values by at most {noise}"
         )
     elif size > rounding:
         sentence = (
@@ -308,7 +312,7 @@ def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:
     else:
         sentence = (
             f"{start}: float64 does not decide that, because it rounds their values by up to "
-            f"{rounding:.1e}, and a solver may return a point as feasible"
+            f"{noise}, and a solver may return a point as feasible"
         )
     return f"{sentence}{_in_decimals(constraints, members)}"
 
@@ -342,6 +346,12 @@ def _rounding(constraints: LinearConstraints, point: Mapping[int, Fraction], pla
     """Return the sentence on float64's rounding of the rows at a point."""
     rounding = rounding_of_rows(constraints, list(range(len(constraints.c))), point)
     return (
-        f"at {place} float64 rounds the values of the constraints by up to {rounding:.1e}: it "
-        f"does not decide smaller violations"
+        f"at {place} float64 rounds the values of the constraints by up to "
+        f"{_in_two_digits(rounding, ROUND_UP)}: it does not decide smaller violations"
     )
+
+
+def _in_two_digits(v: float, direction: str) -> str:
+    """Return a number in two digits, rounded in a direction of `decimal`."""
+    rounded = Context(prec=2, rounding=direction).create_decimal(Decimal(v))
+    return f"{float(rounded):.2g}"

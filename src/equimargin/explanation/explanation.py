@@ -17,7 +17,7 @@ from equimargin.solvers.exact.program import Infeasible, Optimum, UnboundedProgr
 
 FeasibilityVerdict = Literal["infeasible", "unbounded", "feasible and bounded", "undecided"]
 """Verdict on a program; all but the last are proven."""
-LONGEST_FRACTION = 16
+MAX_FRACTION_CHARACTERS = 16
 """Maximum number of characters of a fraction that is printed exactly."""
 MAX_ENTRIES = 10
 """Maximum number of entries of a point that are printed."""
@@ -205,12 +205,12 @@ class Explanation:
         cells = [
             (
                 scale.part,
-                f"{scale.smallest:.2g}",
-                f"{scale.largest:.2g}",
+                f"{scale.smallest:.3g}",
+                f"{scale.largest:.3g}",
                 f"{scale.ratio:.1e}",
-                scale.smallest_at
+                scale.smallest_place
                 if scale.smallest == scale.largest
-                else f"{scale.smallest_at}; {scale.largest_at}",
+                else f"{scale.smallest_place}; {scale.largest_place}",
             )
             for scale in self.scales
         ]
@@ -233,8 +233,8 @@ def _values(values: Mapping[str, Fraction]) -> str:
 
 def _short(v: Fraction) -> str:
     """Return a fraction exactly if it is short, else about 6 digits."""
-    if v.numerator.bit_length() + v.denominator.bit_length() < 4 * LONGEST_FRACTION:
+    if v.numerator.bit_length() + v.denominator.bit_length() < 4 * MAX_FRACTION_CHARACTERS:
         text = str(v)
-        if len(text) <= LONGEST_FRACTION:
+        if len(text) <= MAX_FRACTION_CHARACTERS:
             return text
     return f"about {outward(v, -1):.6g}"

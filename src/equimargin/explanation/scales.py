@@ -26,15 +26,15 @@ class MagnitudeRange:
         Part of the program.
     smallest, largest : float
         Sizes.
-    smallest_at, largest_at : str
-        Places of numbers of these sizes.
+    smallest_place, largest_place : str
+        Rows and variables of numbers with these sizes.
     """
 
     part: str
     smallest: float
     largest: float
-    smallest_at: str
-    largest_at: str
+    smallest_place: str
+    largest_place: str
 
     @property
     def ratio(self) -> float:
