@@ -5,6 +5,7 @@ from equimargin.proofs.feasibility.irreducible import (
     Contradiction,
     find_contradiction,
     make_irreducible,
+    measure_excess,
     weights_on,
 )
 from equimargin.proofs.feasibility.unbounded import find_ray
@@ -15,5 +16,6 @@ __all__ = [
     "find_contradiction",
     "find_ray",
     "make_irreducible",
+    "measure_excess",
     "weights_on",
 ]

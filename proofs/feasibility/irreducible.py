@@ -45,6 +45,8 @@ PENALTY = 1e3
 """Factor of the costs of rows that a search avoids."""
 RELATIVE_FLOOR = 1e-3
 """Number added to the relative weights of a vertex before they are inverted."""
+MAX_DENOMINATOR = 10
+"""Maximum denominator of weights that are tried first, relative to the largest one."""
 NEGLIGIBLE = (1e-9, 0.0)
 """Relative weights that count as 0 in floats, tried in turn."""
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -52,7 +54,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, eq=False)
 class Contradiction:
-    """Irreducible infeasible set of linear constraints.
+    """Infeasible set of linear constraints, irreducible if the time sufficed.
 
     Parameters
     ----------
@@ -64,11 +66,14 @@ class Contradiction:
         is missing if the time did not suffice.
     excess : Fraction
         -w'c: the members, times their weights, add up to 0 <= -excess.
+    unfinished : str
+        Reason why the set may not be irreducible; empty if it is.
     """
 
     weights: Mapping[int, Fraction] = field(repr=False)
     points: Mapping[int, Mapping[int, Fraction]] = field(repr=False)
     excess: Fraction = field(repr=False)
+    unfinished: str = ""
 
     @property
     def violation(self) -> Fraction:
@@ -77,7 +82,7 @@ class Contradiction:
 
 
 def find_contradiction(constraints: LinearConstraints, clock: Clock) -> Contradiction | None:
-    """Return an irreducible infeasible set with few members, or None if none is found.
+    """Return an infeasible set with few members, or None if none is found.
 
     Parameters
     ----------
@@ -86,14 +91,15 @@ def find_contradiction(constraints: LinearConstraints, clock: Clock) -> Contradi
     clock : Clock
         Time limit.
     """
-    supports = list(_supports(constraints, clock))
-    for support in sorted(supports, key=len):
+    for vertex in sorted(_vertices(constraints, clock), key=len):
         try:
-            weights = weights_on(constraints, support, clock)
-            if weights is not None:
-                return make_irreducible(constraints, weights, clock)
+            weights = _simple_weights(constraints, vertex) or weights_on(
+                constraints, list(vertex), clock
+            )
         except OutOfTime:
             continue
+        if weights is not None:
+            return make_irreducible(constraints, weights, clock)
     return None
 
 
@@ -101,6 +107,8 @@ def make_irreducible(
     constraints: LinearConstraints, weights: Mapping[int, Fraction], clock: Clock
 ) -> Contradiction:
     """Return an irreducible infeasible set among the constraints of a Farkas ray.
+
+    If the time does not suffice, the set has members that are not proven to be needed.
 
     Parameters
     ----------
@@ -110,22 +118,51 @@ def make_irreducible(
         Nonzero weights of a Farkas ray, by constraint.
     clock : Clock
         Time limit.
-
-    Raises
-    ------
-    OutOfTime
-        If the set is not made irreducible in time.
     """
-    weights = dict(sorted(weights.items()))
-    while (dependency := _dependency(constraints, list(weights), clock)) is not None:
-        weights = _moved_along(weights, dependency, constraints.equations)
+    weights, unfinished = dict(sorted(weights.items())), ""
+    try:
+        while (dependency := _dependency(constraints, list(weights), clock)) is not None:
+            weights = _moved_along(weights, dependency, constraints.equations)
+    except OutOfTime as reason:
+        unfinished = str(reason)
     members, values = list(weights), over_common_denominator(list(weights.values()))[0]
     # Coprime integers have the fewest digits.
     weights = {i: Fraction(v, gcd(*values)) for i, v in zip(members, values, strict=True)}
+    excess = measure_excess(constraints, weights)
+    _require(excess is not None)
+    points = {} if unfinished else _points(constraints, members, clock)
+    return Contradiction(weights, points, excess or ZERO, unfinished)
+
+
+def measure_excess(
+    constraints: LinearConstraints,
+    weights: Mapping[int, Fraction],
+    read: Callable[[float], Fraction] = Fraction,
+) -> Fraction | None:
+    """Return -w'c if w is a Farkas ray, else None.
+
+    Parameters
+    ----------
+    constraints : LinearConstraints
+        Constraints.
+    weights : mapping of int to Fraction
+        Nonzero weights w.
+    read : callable, default Fraction
+        Rational number of a float.
+    """
+    rows, ends, _ = constraints.part(list(weights), read)
+    values = list(weights.values())
+    excess = -dot(ends, values)
+    if excess <= 0 or any(rows.transposed.times(values)):
+        return None
+    return excess if all(w > 0 or i < constraints.equations for i, w in weights.items()) else None
+
+
+def _points(
+    constraints: LinearConstraints, members: list[int], clock: Clock
+) -> dict[int, dict[int, Fraction]]:
+    """Return for every member a point that satisfies the others, as far as time suffices."""
     rows, ends, columns = constraints.part(members)
-    excess = -dot(ends, list(weights.values()))
-    _require(not any(rows.transposed.times(list(weights.values()))) and excess > 0)
-    _require(all(w > 0 or i < constraints.equations for i, w in weights.items()))
     points = {}
     for k, member in enumerate(members):
         others = [i for i in range(len(members)) if i != k]
@@ -138,7 +175,17 @@ def make_irreducible(
         if point is None:
             raise ArithmeticError("a set of independent rows is contradictory: please report it")
         points[member] = dict(zip(columns, point, strict=True))
-    return Contradiction(weights, points, excess)
+    return points
+
+
+def _simple_weights(
+    constraints: LinearConstraints, vertex: Mapping[int, float]
+) -> dict[int, Fraction] | None:
+    """Return the simple fractions near weights in floats if they are a Farkas ray, or None."""
+    largest = max(map(abs, vertex.values()))
+    found = {i: Fraction(w / largest).limit_denominator(MAX_DENOMINATOR) for i, w in vertex.items()}
+    weights = {i: w for i, w in found.items() if w != 0}
+    return None if measure_excess(constraints, weights) is None else weights
 
 
 def weights_on(
@@ -177,8 +224,8 @@ def weights_on(
     return weights if all(w > 0 or i < constraints.equations for i, w in weights.items()) else None
 
 
-def _supports(constraints: LinearConstraints, clock: Clock) -> Iterator[list[int]]:
-    """Yield sets of constraints that have weights in floats, of successive vertices."""
+def _vertices(constraints: LinearConstraints, clock: Clock) -> Iterator[dict[int, float]]:
+    """Yield weights in floats of successive vertices, by constraint."""
     from scipy import sparse
 
     k = len(constraints.c)
@@ -206,7 +253,9 @@ def _supports(constraints: LinearConstraints, clock: Clock) -> Iterator[list[int
                 support = np.flatnonzero(relative > floor)
                 if support.tobytes() not in seen:
                     seen.add(support.tobytes())
-                    yield support.tolist()
+                    yield dict(
+                        zip(support.tolist(), (weights * units)[support].tolist(), strict=True)
+                    )
             costs = penalties / (relative + RELATIVE_FLOOR)
             known |= relative > 0
 

@@ -249,6 +249,20 @@ def dependent(rng: np.random.Generator) -> Table:
     return table(rng, rows, n)
 
 
+def rounded(rng: np.random.Generator) -> Table:
+    """Draw equations in decimals that contradict each other by a rounding."""
+    n, k = int(rng.integers(2, 40)), int(rng.integers(2, 25))
+    A = rng.integers(-4, 5, (k, n)) * (rng.random((k, n)) < 0.5)
+    b, weights = np.round(rng.normal(size=k) * 9, 2), rng.choice([-1, 1], k)
+    end = float(weights @ b)
+    total = sum((Fraction(v) * int(w) for v, w in zip(b.tolist(), weights, strict=True)), ZERO)
+    if total == end:
+        end = float(np.nextafter(end, inf))
+    rows: Rows = [(a.astype(float), 0, float(v)) for a, v in zip(A, b, strict=True)]
+    rows.append(((weights @ A).astype(float), 0, end))
+    return table(rng, rows, n)
+
+
 def crossed(rng: np.random.Generator) -> Table:
     """Draw a lower bound above the upper one, or a row without variables."""
     n = int(rng.integers(2, 8))
@@ -300,7 +314,7 @@ def bounded(rng: np.random.Generator) -> Table:
 
 
 KINDS: tuple[Callable[[np.random.Generator], Table], ...] = (
-    *(planted, capacity, network, cycle, crowded, decimals, tiny, dependent, crossed),
+    *(planted, capacity, network, cycle, crowded, decimals, tiny, dependent, rounded, crossed),
     *(unbounded, bounded),
 )
 

@@ -22,6 +22,7 @@ from equimargin.proofs.feasibility import (
     find_contradiction,
     find_ray,
     make_irreducible,
+    measure_excess,
     weights_on,
 )
 from equimargin.proofs.outward import FormInterval, form_interval
@@ -131,20 +132,9 @@ def _by_rational_numbers(
             *range(constraints.equations, constraints.rows),
         ]
         weights = {i: w for i, w in zip(order, (*outcome.y, *outcome.z), strict=True) if w != 0}
-        try:
-            found = make_irreducible(
-                constraints, weights, Clock(max(clock.left, clock.seconds / 4))
-            )
-        except OutOfTime as reason:
-            return replace(
-                undecided,
-                verdict="infeasible",
-                reason=f"{len(weights)} constraints contradict each other, and some of them may "
-                f"be left out: {reason}; raise the limit (seconds, --time-limit)",
-                float64=_rounding(constraints, {}, "the origin"),
-                program=program,
-                answer=outcome,
-            )
+        found = make_irreducible(
+            constraints, weights, Clock(max(clock.left, SHARE * clock.seconds))
+        )
         return _infeasible(undecided, stated, constraints, found)
     if isinstance(outcome, UnboundedProgram):
         return _unbounded(undecided, stated, constraints, outcome)
@@ -196,6 +186,11 @@ def _infeasible(
         if size > 1
         else "no point satisfies this constraint"
     )
+    if found.unfinished:
+        reason = (
+            f"no point satisfies these {size} constraints, and some of them may not be needed: "
+            f"{found.unfinished}; raise the limit (seconds, --time-limit)"
+        )
     form = stated.form
     # A program with second-order cones has no rational certificate without their rows.
     program = None if form.cones else program_of_form(form)
@@ -290,10 +285,8 @@ def _named(stated: StatedProgram, values: Mapping[int, Fraction]) -> dict[str, F
 def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:
     """Return the sentence on the size of a contradiction, against float64's rounding."""
     members = list(found.weights)
-    rounding = max(
-        (rounding_of_rows(constraints, members, point) for point in found.points.values()),
-        default=0.0,
-    )
+    points = [{}, *found.points.values()]
+    rounding = max(rounding_of_rows(constraints, members, point) for point in points)
     noise = _in_two_digits(rounding, ROUND_UP)
     size = outward(found.violation, -1)
     start = (
@@ -314,15 +307,17 @@ def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:
             f"{start}: float64 does not decide that, because it rounds their values by up to "
             f"{noise}, and a solver may return a point as feasible"
         )
-    return f"{sentence}{_in_decimals(constraints, members)}"
+    return f"{sentence}{_in_decimals(constraints, found)}"
 
 
-def _in_decimals(constraints: LinearConstraints, members: list[int]) -> str:
+def _in_decimals(constraints: LinearConstraints, found: Contradiction) -> str:
     """Return what is left of a contradiction for the shortest decimals of its doubles.
 
     Nothing is said if the decimals contradict each other as the doubles do.
     """
-    clock = Clock(DECIMAL_SECONDS)
+    clock, members = Clock(DECIMAL_SECONDS), list(found.weights)
+    if measure_excess(constraints, found.weights, _decimal) is not None:
+        return ""
     try:
         if weights_on(constraints, members, clock, _decimal) is not None:
             return ""

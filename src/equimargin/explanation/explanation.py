@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any, Literal
 
 from equimargin.explanation.scales import MagnitudeRange
 from equimargin.formulations.programs.program import Program
+from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.certificates.writing import ratio
 from equimargin.proofs.checker import outward
@@ -21,6 +22,8 @@ MAX_FRACTION_CHARACTERS = 16
 """Maximum number of characters of a fraction that is printed exactly."""
 MAX_ENTRIES = 10
 """Maximum number of entries of a point that are printed."""
+MAX_MEMBERS = 100
+"""Maximum number of members that are printed."""
 MAX_POINTS = 10
 """Maximum number of members whose points are printed."""
 
@@ -84,7 +87,8 @@ class Explanation:
     float64 : str
         Sentence with the violations that float64 can decide.
     members : tuple of Member
-        Constraints that contradict each other, if the program is infeasible.
+        Constraints that contradict each other, if the program is infeasible; none can be
+        left out, unless the reason says otherwise.
     excess : Fraction
         The members, times their weights, add up to 0 <= -excess.
     violation : float
@@ -158,7 +162,7 @@ class Explanation:
         """Return a certificate of format 2, which `equimargin verify` checks.
 
         It states the program as a minimisation in rational numbers, with the ray or the
-        optimum.
+        optimum; that of an infeasible program has its constraints without the objective.
 
         Raises
         ------
@@ -170,7 +174,12 @@ class Explanation:
                 f"{self.name} has no ray, and its verdict is {self.verdict!r}; "
                 f"`equimargin bound --certificate` certifies an interval"
             )
-        return program_certificate(self.program, self.answer)
+        program, n = self.program, self.program.n
+        if isinstance(self.answer, Infeasible):
+            # The checker would otherwise need a proof that the objective is convex.
+            zero = Fraction(0)
+            program = replace(program, P=Matrix(({},) * n, n), q=(zero,) * n, c=zero)
+        return program_certificate(program, self.answer)
 
     def _proof(self) -> Iterator[str]:
         if self.members:
@@ -181,24 +190,25 @@ class Explanation:
             yield f"  from the feasible point: {_values(self.point)}"
 
     def _contradiction(self) -> Iterator[str]:
-        width = max(len(member.title) for member in self.members)
-        for member in self.members:
+        shown = self.members[:MAX_MEMBERS]
+        width = max(len(member.title) for member in shown)
+        for member in shown:
             yield f"  {member.title:<{width}}  {member.text}  [times {_short(member.weight)}]"
+        if len(self.members) > len(shown):
+            yield f"  and {len(self.members) - len(shown)} more in the record (--json)"
         yield f"  times these numbers, they add up to 0 <= {_short(-self.excess)}"
-        for member in self.members[:MAX_POINTS]:
-            if member.point is not None and len(self.members) > 1:
-                yield (
-                    f"  without {member.title} the others have a common point: "
-                    f"{_values(member.point)}"
-                )
+        # A single constraint has no others.
+        some = self.members if len(self.members) > 1 else ()
+        pointed = [member for member in some if member.point is not None]
+        for member in pointed[:MAX_POINTS]:
+            yield (
+                f"  without {member.title} the others have a common point: {_values(member.point)}"
+            )
+        if len(pointed) > MAX_POINTS:
+            yield f"  and {len(pointed) - MAX_POINTS} more such points in the record (--json)"
         late = sum(member.point is None for member in self.members)
         if late:
-            yield (
-                f"  for {late} of them the point was not computed in time; raise the limit "
-                f"(--time-limit)"
-            )
-        if len(self.members) > MAX_POINTS:
-            yield "  the other points are in the record (--json)"
+            yield f"  {late} such points were not computed in time; raise the limit (--time-limit)"
 
     def _table(self) -> Iterator[str]:
         head = ("numbers", "smallest", "largest", "ratio", "places")
@@ -223,10 +233,11 @@ def _ratios(values: Mapping[str, Fraction]) -> dict[str, str]:
     return {name: ratio(v) for name, v in values.items()}
 
 
-def _values(values: Mapping[str, Fraction]) -> str:
+def _values(values: Mapping[str, Fraction] | None) -> str:
     """Return the nonzero entries of a vector as text."""
-    shown = [f"{name} = {_short(v)}" for name, v in list(values.items())[:MAX_ENTRIES]]
-    left = len(values) - len(shown)
+    entries = list((values or {}).items())
+    shown = [f"{name} = {_short(v)}" for name, v in entries[:MAX_ENTRIES]]
+    left = len(entries) - len(shown)
     more = f", and {left} more in the record (--json)" if left else ""
     return f"{', '.join(shown)}{more}" if shown else "0"
 
