@@ -120,6 +120,12 @@ def _pairs(features: str) -> Callable[[Path], Any]:
     return read
 
 
+def _model(file: Path) -> None:
+    """Read a model file and the lines of its rows and bounds."""
+    read_program(file)
+    find_lines(file)
+
+
 def _verdict(file: Path) -> None:
     checker.verdict(str(file))
 
@@ -205,8 +211,8 @@ READERS = {
         drawn.SOLUTIONS,
     ),
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
-    "mps": Reader("model.mps", (read_program, find_lines), (ValueError,), OF_PROGRAMS, drawn.MPS),
-    "lp": Reader("model.lp", (read_program, find_lines), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
+    "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
     "answer": Reader(
         "answer.sol",
         (read_solution,),
