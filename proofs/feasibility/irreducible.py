@@ -9,9 +9,11 @@ less is independent. This holds at a vertex of the weights with w'c = -1, where 
 1. HiGHS finds vertices with few nonzero weights in floats: sum |w| is minimal, then
    sum |w_i| / (|w_i| of the vertex before + a small number); and again, at higher costs
    of the rows found so far.
-2. On the rows of the smallest vertex the weights are computed in rational numbers.
-3. While rows are dependent, the weights move along a dependency until one is 0.
-4. For every member, the equations of the other members have an exact solution.
+2. If it finds none in its share of the time, Clarabel minimises sum |w|, and HiGHS
+   searches the rows that then have weights.
+3. On the rows of the smallest vertex the weights are computed in rational numbers.
+4. While rows are dependent, the weights move along a dependency until one is 0.
+5. For every member, the equations of the other members have an exact solution.
 
 References
 ----------
@@ -28,13 +30,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.programs.from_arrays import program_from_arrays
 from equimargin.formulations.programs.rational import Matrix, dot, over_common_denominator
 from equimargin.proofs.feasibility.constraints import LinearConstraints
 from equimargin.proofs.feasibility.sparse_vertex import sparse_vertex
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
+from equimargin.solvers.exact.program.floats import solve_in_floats
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
 
 STARTS = 2
@@ -43,6 +49,12 @@ ROUNDS = 3
 """Number of vertices of a search."""
 PENALTY = 1e3
 """Factor of the costs of rows that a search avoids."""
+SHARE = 0.25
+"""Share of the time for the search among all rows."""
+SUSPECT = 1e-6
+"""Minimum weight of a constraint in Clarabel's solution, relative to the largest weight."""
+SMALLEST_SIZE = 1e-300
+"""Minimum size of a row that is scaled."""
 RELATIVE_FLOOR = 1e-3
 """Number added to the relative weights of a vertex before they are inverted."""
 MAX_DENOMINATOR = 10
@@ -91,7 +103,16 @@ def find_contradiction(constraints: LinearConstraints, clock: Clock) -> Contradi
     clock : Clock
         Time limit.
     """
-    for vertex in sorted(_vertices(constraints, clock), key=len):
+    every = np.arange(len(constraints.c))
+    found = _among(constraints, every, Clock(SHARE * clock.left), clock)
+    return found or _among(constraints, _suspects(constraints, clock), clock, clock)
+
+
+def _among(
+    constraints: LinearConstraints, members: Index, search: Clock, clock: Clock
+) -> Contradiction | None:
+    """Return an infeasible set among some constraints, or None if none is found."""
+    for vertex in sorted(_vertices(constraints, members, search), key=len):
         try:
             weights = _simple_weights(constraints, vertex) or weights_on(
                 constraints, list(vertex), clock
@@ -224,28 +245,58 @@ def weights_on(
     return weights if all(w > 0 or i < constraints.equations for i, w in weights.items()) else None
 
 
-def _vertices(constraints: LinearConstraints, clock: Clock) -> Iterator[dict[int, float]]:
-    """Yield weights in floats of successive vertices, by constraint."""
+def _suspects(constraints: LinearConstraints, clock: Clock) -> Index:
+    """Return the constraints that have weights in Clarabel's minimum of sum |w|, or none."""
     from scipy import sparse
 
-    k = len(constraints.c)
-    # Powers of two keep the floats: the weights of scaled rows have comparable sizes.
-    sizes = np.maximum(abs(constraints.C).max(axis=1).toarray().ravel(), 1e-300)
-    units = 2.0 ** -np.frexp(sizes)[1]
-    ends = constraints.c * units
-    ends *= 2.0 ** -np.frexp(np.abs(ends).max(initial=0.0))[1]
-    table = sparse.csr_array(
-        sparse.hstack([sparse.diags_array(units) @ constraints.C, sparse.csr_array(ends[:, None])])
+    table, right, _ = _scaled(constraints, np.arange(len(constraints.c)))
+    k, equations = len(constraints.c), constraints.equations
+    # The weight of an equation is a difference of two nonnegative variables.
+    both = sparse.csr_array(sparse.hstack([table, -table[:, :equations]]))
+    size = k + equations
+    program = program_from_arrays(
+        q=np.ones(size), A=both, b=right, G=-sparse.eye_array(size), h=np.zeros(size)
     )
-    right = np.zeros(table.shape[1])
+    found = solve_in_floats(program, clock)
+    if found is None or not found.finite or found.says_infeasible:
+        return np.arange(0)
+    weights = found.x[:k].copy()
+    weights[:equations] -= found.x[k:]
+    return np.flatnonzero(np.abs(weights) > SUSPECT * np.abs(weights).max(initial=0.0))
+
+
+def _scaled(constraints: LinearConstraints, members: Index) -> tuple[Any, Array, Array]:
+    """Return the equations M w = right of weights of scaled rows, and the factors of rows."""
+    from scipy import sparse
+
+    rows = constraints.C[members]
+    sizes = np.maximum(abs(rows).max(axis=1).toarray().ravel(), SMALLEST_SIZE)
+    # Powers of two keep the floats: the weights of scaled rows have comparable sizes.
+    units = 2.0 ** -np.frexp(sizes)[1]
+    ends = constraints.c[members] * units
+    ends *= 2.0 ** -np.frexp(np.abs(ends).max(initial=0.0))[1]
+    scaled = sparse.csc_array(sparse.diags_array(units) @ rows)
+    used = np.flatnonzero(np.diff(scaled.indptr))
+    table = sparse.csc_array(sparse.hstack([scaled[:, used], sparse.csc_array(ends[:, None])]).T)
+    right = np.zeros(len(used) + 1)
     right[-1] = -1.0
-    signed, seen = np.arange(k) < constraints.equations, set[bytes]()
-    known = np.zeros(k, dtype=np.bool_)
+    return table, right, units
+
+
+def _vertices(
+    constraints: LinearConstraints, members: Index, clock: Clock
+) -> Iterator[dict[int, float]]:
+    """Yield weights in floats of successive vertices, by constraint, of some constraints."""
+    if not len(members):
+        return
+    table, right, units = _scaled(constraints, members)
+    signed, seen = members < constraints.equations, set[bytes]()
+    known = np.zeros(len(members), dtype=np.bool_)
     for _ in range(STARTS):
         penalties = np.where(known, PENALTY, 1.0)
         costs = penalties
         for _ in range(ROUNDS):
-            weights = sparse_vertex(table.T, right, right, costs, signed, clock)
+            weights = sparse_vertex(table, right, right, costs, signed, clock)
             if weights is None or not weights.any():
                 return
             relative = np.abs(weights) / np.abs(weights).max()
@@ -253,9 +304,8 @@ def _vertices(constraints: LinearConstraints, clock: Clock) -> Iterator[dict[int
                 support = np.flatnonzero(relative > floor)
                 if support.tobytes() not in seen:
                     seen.add(support.tobytes())
-                    yield dict(
-                        zip(support.tolist(), (weights * units)[support].tolist(), strict=True)
-                    )
+                    values = (weights * units)[support].tolist()
+                    yield dict(zip(members[support].tolist(), values, strict=True))
             costs = penalties / (relative + RELATIVE_FLOOR)
             known |= relative > 0
 

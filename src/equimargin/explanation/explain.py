@@ -43,7 +43,9 @@ SOLVER = "CLARABEL"
 WIDTH = 1e-6
 """Relative width of the interval at which no further method is tried."""
 SHARE = 0.25
-"""Share of the time for the interval, and again for the search of contradictions."""
+"""Share of the time for the interval, and for the search of a ray."""
+CONTRADICTION_SHARE = 0.7
+"""Share of the remaining time for the search of a contradiction."""
 DECIMAL_SECONDS = 5.0
 """Time limit for the weights of constraints in decimals, in seconds."""
 SOLVER_TOLERANCE = 1e-6
@@ -97,7 +99,7 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
         )
     found = None
     if interval is None or interval.upper == inf:
-        found = find_contradiction(constraints, Clock(SHARE * clock.left))
+        found = find_contradiction(constraints, Clock(CONTRADICTION_SHARE * clock.left))
     if found is None:
         return _by_rational_numbers(undecided, stated, constraints, interval, clock)
     return _infeasible(undecided, stated, constraints, found)
@@ -271,10 +273,11 @@ def _undecided_because(outcome: Inconclusive, interval: FormInterval | None) -> 
     if outcome.cause == "cones":
         return f"{known}: rational numbers decide linear constraints only, no second-order cones"
     more = {
-        "time": "; raise the limit (seconds, --time-limit)",
-        "not convex": "; state a convex objective",
+        "time": "raise the limit (seconds, --time-limit)",
+        "no face": "raise the limit (seconds, --time-limit), or rescale the program",
+        "not convex": "state a convex objective",
     }
-    return f"{known}: {outcome.reason}{more.get(outcome.cause, '')}"
+    return f"{known}: {outcome.reason}; {more[outcome.cause]}"
 
 
 def _named(stated: StatedProgram, values: Mapping[int, Fraction]) -> dict[str, Fraction]:

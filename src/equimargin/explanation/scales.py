@@ -39,7 +39,7 @@ class MagnitudeRange:
     @property
     def ratio(self) -> float:
         """Largest size over the smallest; inf if it is beyond float64."""
-        return self.largest / self.smallest if self.smallest * inf > self.largest else inf
+        return self.largest / self.smallest
 
 
 def measure_scales(stated: StatedProgram) -> tuple[MagnitudeRange, ...]:

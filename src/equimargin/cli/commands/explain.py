@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from equimargin.cli.options.shared import JSONOption
-from equimargin.cli.output.errors import report_errors
+from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import check_writable, writing
 
 STATUS = {"feasible and bounded": 0, "infeasible": 1, "unbounded": 1, "undecided": 4}
@@ -54,4 +54,4 @@ def explain(  # prose-ok: param-section
             write(json, dumps(found.record(), indent=2))
         if certificate is not None:
             write(certificate, dumps(found.certificate(), separators=(",", ":")))
-    raise typer.Exit(STATUS[found.verdict])
+    exit_with(STATUS[found.verdict])
