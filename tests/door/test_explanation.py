@@ -76,7 +76,7 @@ def test_contradiction_is_named_by_row_bound_and_line(tmp_path: Path) -> None:
     assert [member.weight for member in found.members] == [1, -2, -1]
     assert found.excess == 3
     assert found.violation == 0.75
-    assert found.members[0].point == {"bread": 6, "cake": 1}
+    assert found.members[0].point == {"bread": Fraction(6), "cake": Fraction(1)}
 
 
 def test_bounds_of_an_mps_file_against_a_row(tmp_path: Path) -> None:

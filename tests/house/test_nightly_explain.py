@@ -12,6 +12,7 @@ import pytest
 from campaigns import nightly_explain as campaign
 from campaigns.nightly_explain import KINDS, drawn, judged
 from campaigns.runner import At
+from equimargin import explain
 from equimargin.explanation import Explanation
 
 
@@ -75,12 +76,10 @@ def test_a_wrong_answer_is_noticed(
     complaint: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = campaign.explain
+    def explain_wrongly(*given: Any, **options: Any) -> Explanation:
+        return wrong(explain(*given, **options))
 
-    def explain(*given: Any, **options: Any) -> Explanation:
-        return wrong(right(*given, **options))
-
-    monkeypatch.setattr(campaign, "explain", explain)
+    monkeypatch.setattr(campaign, "explain", explain_wrongly)
     lines: list[str] = []
     assert campaign.CAMPAIGN.main([kind, "--examples", "3"], lines.append) == 1
     assert any(complaint in line for line in lines), lines

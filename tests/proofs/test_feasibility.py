@@ -55,8 +55,9 @@ def test_dependent_equations_leave_the_set() -> None:
 
 
 def test_weights_stay_positive_while_they_are_reduced() -> None:
-    ends = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    rows = constraints([*ends, [-1, -1, -1], [-1, -2, -3]], [0, 0, 0, -1, -1])
+    rows = constraints(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1], [-1, -2, -3]], [0, 0, 0, -1, -1]
+    )
     weights = {i: Fraction(w) for i, w in enumerate((2, 3, 4, 1, 1))}
     found = make_irreducible(rows, weights, Clock(5))
     assert set(found.weights) in ({0, 1, 2, 3}, {0, 1, 2, 4})
