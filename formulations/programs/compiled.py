@@ -189,6 +189,11 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
             f"the parameter{'s' * (len(unset) > 1)} {', '.join(unset)} of the problem must "
             f"have a value first"
         )
+    if problem.is_mixed_integer():
+        raise ValueError(
+            "the problem has integer or boolean variables, and only continuous ones are "
+            "supported; for the relaxation, declare them without these attributes"
+        )
     # cvxpy's reductions raise errors of many types.
     try:
         with warnings.catch_warnings():

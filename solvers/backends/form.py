@@ -150,7 +150,8 @@ def _by_cvxpy(
     if x.value is None:
         raise ValueError(
             f"it returns no point, and says that the problem is {problem.status}; that is not "
-            f"proven: check the constraints, name another solver, or pass a point and multipliers"
+            f"proven: `equimargin explain` (in Python, explain) names the constraints or the "
+            f"direction that prove it; or name another solver"
         )
     if any(constraint.dual_value is None for constraint in constraints):
         return x.value, None

@@ -71,7 +71,8 @@ class ProgramBound:
         if not ways:
             return (
                 f"{self.name}: the answer proves neither end of an interval; pass another answer, "
-                f"or name another solver"
+                f"name another solver, or let `equimargin explain` decide if the program is "
+                f"infeasible or unbounded"
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "

@@ -15,6 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from campaigns.fuzz import drawn
 from equimargin.data import DataError, load
 from equimargin.formulations.programs.model_file import read_model as read_program
+from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
@@ -52,7 +53,11 @@ OF_MODELS = (
 )
 OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
 OF_POUNCE = ("equimargin.proofs.third_party.pounce", *OF_CERTIFICATES)
-OF_PROGRAMS = ("equimargin.formulations.programs.model_file", "gzip")
+OF_PROGRAMS = (
+    "equimargin.formulations.programs.model_file",
+    "equimargin.formulations.programs.model_lines",
+    "gzip",
+)
 OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
 )
@@ -115,6 +120,12 @@ def _pairs(features: str) -> Callable[[Path], Any]:
         return load(rows, preferences=file)
 
     return read
+
+
+def _model(file: Path) -> None:
+    """Read a model file and the lines of its rows and bounds."""
+    read_program(file)
+    find_lines(file)
 
 
 def _verdict(file: Path) -> None:
@@ -218,8 +229,8 @@ READERS = {
         drawn.SOLUTIONS,
     ),
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
-    "mps": Reader("model.mps", (read_program,), (ValueError,), OF_PROGRAMS, drawn.MPS),
-    "lp": Reader("model.lp", (read_program,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
+    "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
     "answer": Reader(
         "answer.sol",
         (read_solution,),
