@@ -230,6 +230,18 @@ def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
     assert read_solution(path) == ({"x": 0.7625, "y": 0.475}, {"r1": 4.275, "r2": 0.0})
 
 
+def test_a_table_with_rounded_numbers_is_refused(tmp_path: Path, model: Path) -> None:
+    import highspy
+
+    solver, path = highspy.Highs(), tmp_path / "s.sol"
+    solver.silent()
+    solver.readModel(str(model))
+    solver.run()
+    solver.writeSolution(str(path), 1)
+    with pytest.raises(ValueError, match="write_solution_style = 0"):
+        read_solution(path)
+
+
 @pytest.mark.parametrize(
     "x", ['"34"', "[[1]]", "1" + 400 * "0", f"[1{400 * '0'}]", "[1" + "0" * 5000]
 )
