@@ -17,6 +17,7 @@ from equimargin import bound
 from equimargin.cli.app import app
 from equimargin.formulations.programs.model_file import read_model
 from equimargin.solution_file import read_solution
+from schema import faults
 
 RUN = CliRunner()
 MODEL = """NAME          QP
@@ -229,6 +230,18 @@ def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
     assert read_solution(path) == ({"x": 0.7625, "y": 0.475}, {"r1": 4.275, "r2": 0.0})
 
 
+def test_a_table_with_rounded_numbers_is_refused(tmp_path: Path, model: Path) -> None:
+    import highspy
+
+    solver, path = highspy.Highs(), tmp_path / "s.sol"
+    solver.silent()
+    solver.readModel(str(model))
+    solver.run()
+    solver.writeSolution(str(path), 1)
+    with pytest.raises(ValueError, match="write_solution_style = 0"):
+        read_solution(path)
+
+
 @pytest.mark.parametrize(
     "x", ['"34"', "[[1]]", "1" + 400 * "0", f"[1{400 * '0'}]", "[1" + "0" * 5000]
 )
@@ -290,6 +303,7 @@ def test_command_writes_a_certificate_that_verify_accepts(
     assert "the optimum is in [8.37187" in result.output
     assert "the passed point has the objective 8.371875" in result.output
     figures = json.loads(record.read_text())
+    assert not list(faults(figures, "bound"))
     assert figures["lower"] <= OPTIMUM <= figures["upper"]
     assert "ACCEPTED" in RUN.invoke(app, ["verify", str(certificate)]).output
 
