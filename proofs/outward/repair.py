@@ -263,6 +263,12 @@ def repaired_multipliers(
         for share in MARGINS:
             near, tight = constraints.near(*constraints.start(v, idle), share)
             near = np.maximum(near, constraints.low)
+            point = _parted(Ball.point(near), x, used)
+            value = lower_end(form, *point)
+            yield value, point
+            # Bounds on all variables pay for roundings: no exact solution is needed.
+            if boxed.all() and value > -np.inf:
+                continue
             tight_columns = columns[tight & (share == 0)]
             for chosen in (free, *_with_tight(free, tight_columns[~boxed[tight_columns]])):
                 settled = settle(

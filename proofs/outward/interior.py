@@ -1,0 +1,189 @@
+"""Feasible points near a given point, moved off the boundary of the inequalities.
+
+    E v = e,   F v <= f,   cones,   lower <= v <= upper
+
+1. Least squares move v until the equations hold in floats, and until inequalities,
+   cones and bounds have a small margin as their slack. Only those that lack it take part
+   in a step, so that any number of them may meet in v.
+2. An exact solution of the equations is in a small ball around v (`equations`): the
+   margins pay for its radius.
+
+The smallest margin that suffices proves the best end. Without an interior, such as with
+opposite inequalities, no margin does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.standard_form import StandardForm
+from equimargin.proofs.outward.ends import Ball, upper_end
+from equimargin.proofs.outward.equations import Equations, power_of_two
+
+MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
+"""Slacks of inequalities, relative to the sizes of their terms, tried in turn."""
+SMALL_TERM = 1e-3
+"""Size added to those of an inequality's terms and of a variable."""
+STEPS = 20
+"""Maximum number of steps for a margin."""
+SHARPNESS = 1e8
+"""Weight of the missing slack, relative to that of the change."""
+EQUATION = 1e-15
+"""Weight of the change, relative to that of an equation."""
+MAX_GRAM = 3000
+"""Maximum number of rows of least squares by a dense factorisation."""
+ITERATIONS = 100
+"""Maximum number of iterations of least squares with more rows."""
+ROUGH = 1e-3
+"""Relative residual at which iterations end."""
+
+
+def interior_points(form: StandardForm, x: Array) -> Iterator[tuple[float, Ball]]:
+    """Yield proven upper ends, and balls around the feasible points that prove them.
+
+    Parameters
+    ----------
+    form : StandardForm
+        Program.
+    x : ndarray of shape (n,)
+        Point nearby.
+    """
+    x = np.clip(x, form.lower, form.upper)
+    sizes = np.maximum(np.abs(x), SMALL_TERM * min(1.0, float(np.abs(x).max(initial=0.0))))
+    weight = power_of_two(np.minimum(np.maximum(sizes, 1e-9), form.upper - form.lower))
+    equations = Equations.factored(form.G[: form.zero], form.h[: form.zero], weight)
+    if equations is None:
+        return
+    for share in MARGINS:
+        point = _Interior(form, weight, share).near(equations.nearest(x))
+        if point is not None:
+            ball = equations.ball(equations.nearest(point))
+            value = upper_end(form, ball, np.arange(form.zero))
+            yield value, ball
+            if value < np.inf:
+                return
+
+
+@dataclass(frozen=True, eq=False)
+class _Interior:
+    """Constraints with margins: shares of the sizes of their terms.
+
+    Parameters
+    ----------
+    form : StandardForm
+        Program.
+    weight : ndarray of shape (n,)
+        Sizes of the variables, 0 for fixed ones.
+    share : float
+        Margin, relative to the sizes.
+    """
+
+    form: StandardForm
+    weight: Array
+    share: float
+
+    def near(self, x: Array) -> Array | None:
+        """Return a point near x with slack in all inequalities, or None."""
+        low, high = self._narrowed()
+        v, rows = x, np.zeros(self.form.nonneg + len(self.form.cones), dtype=np.bool_)
+        side = np.zeros(len(x))
+        for _ in range(STEPS):
+            F, slack, margin = self._inequalities(v)
+            lacks = slack < margin / 2
+            short = np.sign(np.maximum(low - v, 0.0) - np.maximum(v - high, 0.0))
+            room = self.share * self.weight / 2
+            short[(v >= low - room) & (v <= high + room)] = 0.0
+            if not lacks.any() and not short.any():
+                return v
+            rows, side = rows | lacks, np.where(short != 0, short, side)
+            aim = slack[rows] - margin[rows] + F[rows] @ (v - x)
+            move = np.where(side > 0, low, high) - x
+            step = self._step(F[rows], aim, x, np.where(side != 0, move, np.nan))
+            if step is None:
+                return None
+            change, pressure, pull = step
+            v = x + change
+            rows[rows] = pressure < 0
+            side[side * pull <= 0] = 0.0
+        return None
+
+    def _narrowed(self) -> tuple[Array, Array]:
+        """Return bounds that are narrowed by the margin; their middle if that is too much."""
+        lower, upper, margin = self.form.lower, self.form.upper, self.share * self.weight
+        low, high = lower + margin, upper - margin
+        narrow = ~(low <= high)
+        middle = lower / 2 + upper / 2
+        return np.where(narrow, middle, low), np.where(narrow, middle, high)
+
+    def _inequalities(self, v: Array) -> tuple[Any, Array, Array]:
+        """Return gradients of the inequalities and of the cones, their slacks and margins.
+
+        A cone |u| <= t has the slack t - |u|.
+        """
+        from scipy import sparse
+
+        form = self.form
+        rows, ends = form.G[form.zero :], form.h[form.zero :]
+        s = ends - rows @ v
+        sizes = abs(rows) @ np.abs(v) + np.abs(ends) + SMALL_TERM
+        if not form.cones:
+            return rows, s, self.share * sizes
+        start = form.nonneg
+        parts: list[Any] = [sparse.eye_array(start)]
+        slack, size_parts = [s[:start]], [sizes[:start]]
+        for size in form.cones:
+            t, u = s[start], s[start + 1 : start + size]
+            norm = float(np.linalg.norm(u))
+            parts.append(np.concatenate([[1.0], -u / norm if norm > 0 else u])[None, :])
+            slack.append(np.array([t - norm]))
+            size_parts.append(np.array([sizes[start : start + size].max()]))
+            start += size
+        F = sparse.csr_array(sparse.block_diag(parts, format="csr") @ rows)
+        return F, np.concatenate(slack), self.share * np.concatenate(size_parts)
+
+    def _step(
+        self, F: Any, aim: Array, x: Array, move: Array
+    ) -> tuple[Array, Array, Array] | None:
+        """Return least squares: the change, and the multipliers of F and of the moves.
+
+        The change d has E (x + d) near e, F d near aim, and d near move, where that is
+        not a NaN.
+        """
+        from scipy import sparse
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+        from scipy.sparse.linalg import lsmr
+
+        zero, E = self.form.zero, self.form.G[: self.form.zero]
+        weight = np.where(self.weight > 0, self.weight, 1.0)
+        B = sparse.csr_array(sparse.vstack([E, F]) * self.weight[None, :])
+        aims = np.concatenate([self.form.h[:zero] - E @ x, aim])
+        lengths = np.sqrt(np.asarray(B.multiply(B).sum(axis=1)).ravel())
+        lengths[lengths == 0] = 1.0
+        start = np.where(np.isnan(move), 0.0, move) / weight
+        # Moves are nearly certain, and other changes are free.
+        scale = np.where(np.isnan(move), 1.0, SHARPNESS**-0.5)
+        D = sparse.csr_array(B.multiply(1 / lengths[:, None]) * scale[None, :])
+        goal = (aims - B @ start) / lengths
+        if len(goal) <= MAX_GRAM:
+            gram = (D @ D.T).toarray()
+            gram[np.diag_indices(len(gram))] += np.where(
+                np.arange(len(goal)) < zero, EQUATION, 1 / SHARPNESS
+            )
+            try:
+                force = cho_solve(cho_factor(gram, check_finite=False), goal, check_finite=False)
+            except LinAlgError:
+                return None
+            found = D.T @ force
+        else:
+            found = lsmr(
+                D, goal, damp=SHARPNESS**-0.5, atol=ROUGH, btol=ROUGH, conlim=0, maxiter=ITERATIONS
+            )[0]
+            force = goal - D @ found
+        change = (start + scale * found) * self.weight
+        pull = start - found / scale
+        return (change, force[zero:], pull) if np.isfinite(change).all() else None
