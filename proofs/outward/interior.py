@@ -87,6 +87,7 @@ class _Interior:
     weight: Array
     share: float
 
+    @np.errstate(all="ignore")
     def near(self, x: Array) -> Array | None:
         """Return a point near x with slack in all inequalities, or None."""
         low, high = self._narrowed()
