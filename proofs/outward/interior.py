@@ -156,8 +156,6 @@ class _Interior:
         not a NaN.
         """
         from scipy import sparse
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-        from scipy.sparse.linalg import lsmr
 
         zero, E = self.form.zero, self.form.G[: self.form.zero]
         weight = np.where(self.weight > 0, self.weight, 1.0)
@@ -170,21 +168,29 @@ class _Interior:
         scale = np.where(np.isnan(move), 1.0, SHARPNESS**-0.5)
         D = sparse.csr_array(B.multiply(1 / lengths[:, None]) * scale[None, :])
         goal = (aims - B @ start) / lengths
-        if len(goal) <= MAX_GRAM:
-            gram = (D @ D.T).toarray()
-            gram[np.diag_indices(len(gram))] += np.where(
-                np.arange(len(goal)) < zero, EQUATION, 1 / SHARPNESS
-            )
-            try:
-                force = cho_solve(cho_factor(gram, check_finite=False), goal, check_finite=False)
-            except LinAlgError:
-                return None
-            found = D.T @ force
-        else:
-            found = lsmr(
-                D, goal, damp=SHARPNESS**-0.5, atol=ROUGH, btol=ROUGH, conlim=0, maxiter=ITERATIONS
-            )[0]
-            force = goal - D @ found
+        soft = np.where(np.arange(len(goal)) < zero, EQUATION, 1 / SHARPNESS)
+        force = _solve_gram(D, soft, goal)
+        if force is None:
+            return None
+        found = D.T @ force
         change = (start + scale * found) * self.weight
         pull = start - found / scale
         return (change, force[zero:], pull) if np.isfinite(change).all() else None
+
+
+def _solve_gram(D: Any, soft: Array, goal: Array) -> Array | None:
+    """Return a solution of (D D' + diag(soft)) y = goal, or None; a rough one if D is tall."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    k = len(goal)
+    if k > MAX_GRAM:
+        pull = D.T.tocsr()
+        product = LinearOperator((k, k), matvec=lambda y: D @ (pull @ y) + soft * y)
+        return np.asarray(cg(product, goal, rtol=ROUGH, maxiter=ITERATIONS)[0])
+    gram = (D @ D.T).toarray()
+    gram[np.diag_indices(k)] += soft
+    try:
+        return np.asarray(cho_solve(cho_factor(gram, check_finite=False), goal, check_finite=False))
+    except LinAlgError:
+        return None
