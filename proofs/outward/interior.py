@@ -1,4 +1,4 @@
-"""Feasible points near a given point, moved off the boundary of the inequalities.
+"""Feasible points and multipliers near given ones, moved off the boundary.
 
     E v = e,   F v <= f,   cones,   lower <= v <= upper
 
@@ -9,7 +9,7 @@
    margins pay for its radius.
 
 The smallest margin that suffices proves the best end. Without an interior, such as with
-opposite inequalities, no margin does.
+opposite inequalities, no margin does. Multipliers are points of the dual's constraints.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.programs.standard_form import StandardForm
-from equimargin.proofs.outward.ends import Ball, upper_end
+from equimargin.proofs.outward.ends import Ball, lower_end, upper_end
 from equimargin.proofs.outward.equations import Equations, power_of_two
 
 MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 """Slacks of inequalities, relative to the sizes of their terms, tried in turn."""
 SMALL_TERM = 1e-3
 """Size added to those of an inequality's terms and of a variable."""
+SMALLEST_SIZE = 1e-9
+"""Minimum size of a variable."""
 STEPS = 20
 """Maximum number of steps for a margin."""
 SHARPNESS = 1e8
@@ -53,20 +55,85 @@ def interior_points(form: StandardForm, x: Array) -> Iterator[tuple[float, Ball]
     x : ndarray of shape (n,)
         Point nearby.
     """
+    for ball in _balls_inside(form, x):
+        value = upper_end(form, ball, np.arange(form.zero))
+        yield value, ball
+        if value < np.inf:
+            return
+
+
+def interior_multipliers(
+    form: StandardForm, x: Array, z: Array
+) -> Iterator[tuple[float, tuple[Ball, Ball]]]:
+    """Yield proven lower ends, and balls around the x and z that prove them.
+
+    Parameters
+    ----------
+    form : StandardForm
+        Program whose P is positive semidefinite.
+    x : ndarray of shape (n,)
+        Point nearby.
+    z : ndarray of shape (r,)
+        Multipliers nearby.
+    """
+    used = np.flatnonzero(np.diff(form.P.indptr))
+    k, no_lower, no_upper = len(used), np.isinf(form.lower), np.isinf(form.upper)
+    free = np.flatnonzero(no_lower & no_upper)
+    if not no_lower.any() and not no_upper.any():
+        return
+    dual = _dual_of(form, used, free)
+    for ball in _balls_inside(dual, np.concatenate([x[used], z])):
+        X = Ball.point(x.copy())
+        X.middle[used], X.radius[used] = ball.middle[:k], ball.radius[:k]
+        Z = Ball(ball.middle[k:], ball.radius[k:])
+        value = lower_end(form, X, Z, free)
+        yield value, (X, Z)
+        if value > -np.inf:
+            return
+
+
+def _dual_of(form: StandardForm, used: Index, free: Index) -> StandardForm:
+    """Return the constraints of v = (x of the used columns, z) as those of a program.
+
+    P x + q + G'z is 0 at free columns, and of one sign at those with one bound.
+    """
+    from scipy import sparse
+
+    k, stop = len(used), form.zero + form.nonneg
+    below = np.flatnonzero(np.isfinite(form.lower) & np.isinf(form.upper))
+    above = np.flatnonzero(np.isinf(form.lower) & np.isfinite(form.upper))
+    M = sparse.csr_array(sparse.hstack([form.P[:, used], form.G.T]))
+    size = k + len(form.h)
+    lower = np.full(size, -np.inf)
+    lower[k + form.zero : k + stop] = 0.0
+    return StandardForm(
+        sparse.csr_array((size, size)),
+        np.zeros(size),
+        sparse.csr_array(
+            sparse.vstack([M[free], -M[below], M[above], -sparse.eye_array(size).tocsr()[k + stop :]])
+        ),
+        np.concatenate([-form.q[free], form.q[below], -form.q[above], np.zeros(sum(form.cones))]),
+        len(free),
+        len(below) + len(above),
+        form.cones,
+        lower,
+        np.full(size, np.inf),
+        0.0,
+    )
+
+
+def _balls_inside(form: StandardForm, x: Array) -> Iterator[Ball]:
+    """Yield balls that contain a solution of the equations, off the other constraints."""
     x = np.clip(x, form.lower, form.upper)
     sizes = np.maximum(np.abs(x), SMALL_TERM * min(1.0, float(np.abs(x).max(initial=0.0))))
-    weight = power_of_two(np.minimum(np.maximum(sizes, 1e-9), form.upper - form.lower))
+    weight = power_of_two(np.minimum(np.maximum(sizes, SMALLEST_SIZE), form.upper - form.lower))
     equations = Equations.factored(form.G[: form.zero], form.h[: form.zero], weight)
     if equations is None:
         return
     for share in MARGINS:
         point = _Interior(form, weight, share).near(equations.nearest(x))
         if point is not None:
-            ball = equations.ball(equations.nearest(point))
-            value = upper_end(form, ball, np.arange(form.zero))
-            yield value, ball
-            if value < np.inf:
-                return
+            yield equations.ball(equations.nearest(point))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import inf
 from typing import Literal
 
@@ -31,7 +32,7 @@ from equimargin.proofs.enclosure.interval import enclosure
 from equimargin.proofs.outward.boxes import bounds_of_rows, implied_bounds
 from equimargin.proofs.outward.convexity import prove_convexity
 from equimargin.proofs.outward.ends import Ball, lower_end, upper_end
-from equimargin.proofs.outward.interior import interior_points
+from equimargin.proofs.outward.interior import interior_multipliers, interior_points
 from equimargin.proofs.outward.rational import bound_count, program_of_form
 from equimargin.proofs.outward.repair import repaired_multipliers, repaired_points
 from equimargin.solvers.exact.program.clock import Clock
@@ -189,7 +190,8 @@ def _with_multipliers(
 ) -> Iterator[FormInterval]:
     """Yield the interval with better and better lower ends."""
     *_, boxes = _boxes(bounded, found)
-    for value, (_, Z) in repaired_multipliers(boxes, x, z[kept]):
+    inside = interior_multipliers(boxes, x, z[kept])
+    for value, (_, Z) in chain(inside, repaired_multipliers(boxes, x, z[kept])):
         if value > found.lower:
             whole = z.copy()
             whole[kept] = Z.middle
