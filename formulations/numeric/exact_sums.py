@@ -1,8 +1,9 @@
-"""Sums of products of floats, each rounded once.
+"""Sums of products of floats, each within a rounding of the exact sum.
 
-A product of two floats is the sum of two floats, p + e (Dekker), and `math.fsum` rounds
-the exact sum of all of them once. The sign of a sum is therefore exact, and a sum is 0
-only if the exact sum is. Products below 2^-960 may lose up to 2^-1070 each.
+A product of two floats is the sum of two floats, p + e (Dekker). Sums of rows are kept
+in two floats each; where these may have lost a quarter of a rounding, as after
+cancellation, `math.fsum` rounds the exact sum once. The sign of a sum is therefore
+exact, and a sum is 0 only if the exact sum is. Products below 2^-960 may lose up to 2^-1070 each.
 
 References
 ----------
@@ -54,7 +55,7 @@ def _halves(a: Array) -> tuple[Array, Array]:
 
 
 def sum_rows(constant: Array, *parts: tuple[Any, Array], way: float = 1.0) -> tuple[Array, Array]:
-    """Return constant + M v + ... over all parts, rounded once, and bounds of the errors.
+    """Return constant + M v + ... over all parts, rounded, and bounds of the errors.
 
     Parameters
     ----------

@@ -106,12 +106,11 @@ def _dual_of(form: StandardForm, used: Index, free: Index) -> StandardForm:
     size = k + len(form.h)
     lower = np.full(size, -np.inf)
     lower[k + form.zero : k + stop] = 0.0
+    in_cones = -sparse.eye_array(size, format="csr")[k + stop :]
     return StandardForm(
         sparse.csr_array((size, size)),
         np.zeros(size),
-        sparse.csr_array(
-            sparse.vstack([M[free], -M[below], M[above], -sparse.eye_array(size).tocsr()[k + stop :]])
-        ),
+        sparse.csr_array(sparse.vstack([M[free], -M[below], M[above], in_cones])),
         np.concatenate([-form.q[free], form.q[below], -form.q[above], np.zeros(sum(form.cones))]),
         len(free),
         len(below) + len(above),
@@ -214,9 +213,7 @@ class _Interior:
         F = sparse.csr_array(sparse.block_diag(parts, format="csr") @ rows)
         return F, np.concatenate(slack), self.share * np.concatenate(size_parts)
 
-    def _step(
-        self, F: Any, aim: Array, x: Array, move: Array
-    ) -> tuple[Array, Array, Array] | None:
+    def _step(self, F: Any, aim: Array, x: Array, move: Array) -> tuple[Array, Array, Array] | None:
         """Return least squares: the change, and the multipliers of F and of the moves.
 
         The change d has E (x + d) near e, F d near aim, and d near move, where that is
@@ -246,7 +243,7 @@ class _Interior:
 
 
 def _solve_gram(D: Any, soft: Array, goal: Array) -> Array | None:
-    """Return a solution of (D D' + diag(soft)) y = goal, or None; a rough one if D is tall."""
+    """Return a solution of (D D' + diag(soft)) y = goal, or None; rough for many rows."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
     from scipy.sparse.linalg import LinearOperator, cg
 

@@ -7,7 +7,8 @@ Three ways are tried in order of their price, each while the interval is too wid
 1. weak duality: the given point, if it is feasible, and the given multipliers, whose
    faults the bounds on the variables pay for (`ends`, `boxes`);
 2. repair: points and multipliers near the given ones that satisfy the constraints
-   exactly, of which the floats are known to a small error (`repair`);
+   exactly, with floats known to a small error, first with slack in the inequalities
+   (`interior`), then on the active ones (`repair`);
 3. rational numbers: points on the active face, or the exact optimum (`enclosure`).
 
 The best end of each side is kept: bad points and multipliers give a wide interval, not
