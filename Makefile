@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds killed-studies fuzz bench check-device bench-device bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds nightly-explain third-party test-set killed-studies fuzz bench check-device bench-device bench-each bench-against leaderboard scaling docs dist clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -100,6 +100,12 @@ nightly-equivalence: $(READY)  ## the verdicts on all pairs of formulations with
 killed-studies: $(READY)  ## studies that are killed at random moments and resumed: make killed-studies SEED=1, ARGS=process for some
 	PYTHONPATH=tests $(BIN)/python -m campaigns killed_studies --seed $(SEED) $(ARGS)
 
+third-party: $(READY)  ## certificates in the formats of VIPR and POUNCE, valid and forged: make third-party SEED=1 EXAMPLES=1000
+	PYTHONPATH=tests $(BIN)/python -m campaigns third_party --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
+
+test-set: $(READY)  ## programs with certificates of their exact optima, in build/test_set: ours, and those of Maros-Meszaros and netlib where their files are
+	PYTHONPATH=tests $(BIN)/python -m campaigns.optima_set build/test_set
+
 fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a reader: make fuzz SECONDS=600, ARGS="csv npz" for some
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns fuzz.every --seconds $(SECONDS) $(ARGS)
@@ -114,6 +120,9 @@ nightly-map: $(READY)  ## certified maps of lambda and gamma, against solutions 
 nightly-bounds: $(READY)  ## tiny problems at every scale, and a tenth as many paths, against their optima: make nightly-bounds SEED=1 EXAMPLES=20000
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_bounds_path --seed $(SEED) --examples $$(( $(EXAMPLES) / 10 ))
+
+nightly-explain: $(READY)  ## infeasible, unbounded and bounded models, explained, with the proofs repeated in fractions: make nightly-explain SEED=1 EXAMPLES=1000
+	PYTHONPATH=tests $(BIN)/python -m campaigns nightly_explain --seed $(SEED) --examples $(EXAMPLES) $(ARGS)
 
 bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be installed: CPU seconds and ratios, about forty minutes
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)

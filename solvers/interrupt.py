@@ -21,7 +21,7 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
-from equimargin.formulations.numeric.jit import run_seconds
+from equimargin.formulations.numeric.jit import leave_clock, run_seconds
 
 T = TypeVar("T")
 
@@ -112,6 +112,9 @@ def interruptible(
         if not done.is_set():
             cancel()
             done.wait(SECONDS_TO_END)
+        if not done.is_set():
+            # Abandoned work may compile later, which must not stop the caller's clock.
+            leave_clock()
     if not (failures or results) and run_seconds() >= until:
         raise TimeoutError(f"no result within {seconds:.3g} s")
     if not (failures or results):

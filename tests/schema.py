@@ -1,14 +1,18 @@
-"""Check of JSON records of `compare` or `path` against the schema in the package."""
+"""Check of written documents against the JSON Schemas in the package."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
 SCHEMA: dict[str, Any] = json.loads(
     (files("equimargin.report") / "schema.json").read_text(encoding="utf-8")
+)
+CERTIFICATES: dict[str, Any] = json.loads(
+    (files("equimargin.proofs.certificates") / "schema.json").read_text(encoding="utf-8")
 )
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -21,10 +25,14 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 KNOWN = {
     "$ref",
+    "anyOf",
     "type",
     "const",
     "enum",
     "minimum",
+    "minItems",
+    "maxItems",
+    "pattern",
     "properties",
     "required",
     "additionalProperties",
@@ -34,11 +42,17 @@ KNOWN = {
 """Keywords of JSON Schema that the validator below supports."""
 
 
-def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+def _faults(
+    value: Any, schema: dict[str, Any], root: dict[str, Any], where: str = "$"
+) -> Iterator[str]:
     """Yield the violations of a schema; a keyword outside KNOWN raises an error."""
     assert set(schema) <= KNOWN, schema
     if "$ref" in schema:
-        yield from _faults(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
+        name = schema["$ref"].removeprefix("#/$defs/")
+        yield from _faults(value, root["$defs"][name], root, where)
+    if "anyOf" in schema:
+        tried = [list(_faults(value, one, root, where)) for one in schema["anyOf"]]
+        yield from min(tried, key=len)
     kinds = schema.get("type", list(TYPES))
     allowed = tuple(
         kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name]
@@ -51,6 +65,8 @@ def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[st
         yield f"{where} is {value!r}, none of {schema['enum']}"
     if isinstance(value, int | float) and value < schema.get("minimum", value):
         yield f"{where} is {value!r}, too small"
+    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        yield f"{where} is {value!r}, not of the pattern {schema['pattern']}"
     if isinstance(value, dict):
         known = schema.get("properties", {})
         yield from (
@@ -62,12 +78,20 @@ def _faults(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[st
             if name not in known and not schema.get("additionalProperties", True)
         )
         for name in value.keys() & known.keys():
-            yield from _faults(value[name], known[name], f"{where}.{name}")
-    if isinstance(value, list) and "items" in schema:
-        for place, item in enumerate(value):
-            yield from _faults(item, schema["items"], f"{where}[{place}]")
+            yield from _faults(value[name], known[name], root, f"{where}.{name}")
+    if isinstance(value, list):
+        count = len(value)
+        if not schema.get("minItems", 0) <= count <= schema.get("maxItems", count):
+            yield f"{where} has {count} items"
+        for place, item in enumerate(value if "items" in schema else []):
+            yield from _faults(item, schema["items"], root, f"{where}[{place}]")
 
 
 def faults(record: Any, command: str) -> Iterator[str]:
     """Yield the violations of the schema of a command's records."""
-    return _faults(record, SCHEMA["$defs"][command])
+    return _faults(record, SCHEMA["$defs"][command], SCHEMA)
+
+
+def certificate_faults(document: Any) -> Iterator[str]:
+    """Yield the violations of the schema of certificates."""
+    return _faults(document, {"anyOf": CERTIFICATES["anyOf"]}, CERTIFICATES)

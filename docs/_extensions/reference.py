@@ -28,7 +28,7 @@ from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
-    "equimargin": "`compare`: formulations and solvers on your data.",
+    "equimargin": "`compare`: your data; `bound`, `judge`: programs of your own.",
     "equimargin.data": "Arrays from files and data frames; bundled data sets.",
     "equimargin.formulations": "Problems from arrays, and their formulations as cvxpy problems.",
     "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",
@@ -150,6 +150,15 @@ def _solvers() -> Iterator[str]:
             f"Solves {cones}. A comparison runs it on {where}.",
             "",
         )
+    yield from (
+        "(backend-others)=",
+        "### Others",
+        "",
+        "Any other solver of cvxpy, any of qpsolvers (`QPSOLVERS.NAME`) and your own run if they "
+        "are named in full: `equimargin list solvers` has those that are installed, and those "
+        "that can be. See {doc}`/how_to/judge_solvers`.",
+        "",
+    )
 
 
 def _commands() -> Iterator[str]:

@@ -471,6 +471,13 @@ def _clock() -> _Clock:
         return clock
 
 
+def leave_clock() -> None:
+    """Give this context its own clock, which abandoned work no longer stops."""
+    clock = _Clock()
+    clock.seconds = measure_compile_seconds()
+    _CLOCK.set(clock)
+
+
 def measure_compile_seconds() -> float:
     """Return the wall seconds spent so far compiling functions, or loading cached code.
 

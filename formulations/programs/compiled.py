@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.from_arrays import matrix, vector
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.program import Program
@@ -19,6 +22,9 @@ from equimargin.formulations.programs.standard_form import (
     find_rows,
     make_standard_form,
 )
+
+COMPILED_FOR = "CLARABEL"
+"""Solver of cvxpy in whose standard form a problem is compiled."""
 
 
 def compile_program(problem: Any, reading: Reading = "exact") -> Program:
@@ -98,11 +104,78 @@ def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str
         As in `compile_program`.
     """
     data, chain, inverse = _compiled(problem)
+    _names(problem)
     variables = {variable.name(): variable for variable in problem.variables()}
-    if len(variables) < len(problem.variables()):
-        raise ValueError("two variables have the same name: give each a name of its own")
     form = make_standard_form(data, inverse)
     return form, find_columns(variables, data, chain), find_rows(problem, data)
+
+
+def compile_with_values(
+    problem: Any,
+) -> tuple[StandardForm, Callable[[Array], dict[str, Array]]]:
+    """Return the standard form of a cvxpy problem, and its variables' values at a point.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        As in `compile_program`.
+
+    Returns
+    -------
+    form : StandardForm
+        Program, as a minimisation.
+    values : callable
+        Maps x, of shape (n,), to the values of the problem's variables by name.
+
+    Raises
+    ------
+    ValueError
+        As in `compile_program`.
+    """
+    data, chain, inverse = _compiled(problem)
+    names = _names(problem)
+
+    def values(x: Array) -> dict[str, Array]:
+        known = chain.invert(as_result(x), inverse).primal_vars
+        return {name: dense(known[id]) for id, name in names.items()}
+
+    return make_standard_form(data, inverse), values
+
+
+def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> SimpleNamespace:
+    """Return a point and multipliers as a result of COMPILED_FOR, which cvxpy unpacks.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        Point.
+    z : ndarray of shape (r,), optional
+        Multipliers of the rows.
+    objective : float, default 0.0
+        Objective of the standard form.
+    """
+    return SimpleNamespace(
+        status="Solved", x=x, z=z, obj_val=objective, solve_time=None, iterations=None
+    )
+
+
+def dense(value: Any) -> Any:
+    """Return a variable's value as an array; cvxpy has sparse values of diagonal variables.
+
+    Parameters
+    ----------
+    value : array-like or sparse array
+        Value.
+    """
+    return np.array(value.toarray() if hasattr(value, "toarray") else value)
+
+
+def _names(problem: Any) -> dict[int, str]:
+    """Return the names of a problem's variables, by id."""
+    names = {variable.id: variable.name() for variable in problem.variables()}
+    if len(set(names.values())) < len(names):
+        raise ValueError("two variables have the same name: give each a name of its own")
+    return names
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:
@@ -116,13 +189,18 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
             f"the parameter{'s' * (len(unset) > 1)} {', '.join(unset)} of the problem must "
             f"have a value first"
         )
+    if problem.is_mixed_integer():
+        raise ValueError(
+            "the problem has integer or boolean variables, and only continuous ones are "
+            "supported; for the relaxation, declare them without these attributes"
+        )
     # cvxpy's reductions raise errors of many types.
     try:
         with warnings.catch_warnings():
             # Warnings of cvxpy about its own code are irrelevant here.
             warnings.simplefilter("ignore")
             data, chain, inverse = _with_an_unknown(problem).get_problem_data(
-                "CLARABEL", solver_opts={}
+                COMPILED_FOR, solver_opts={}
             )
     except Exception as reason:
         text = " ".join(str(reason).split())[:200] or type(reason).__name__

@@ -111,6 +111,24 @@ def read_model(path: Path) -> Model:
     return _model(_read(content, SUFFIXES[suffix], path), path)
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a model file, unpacked.
+
+    Parameters
+    ----------
+    path : Path
+        Model file, also compressed by gzip.
+
+    Raises
+    ------
+    ValueError
+        If the file is a damaged gzip file, or too large when unpacked.
+    OSError
+        If the file cannot be opened.
+    """
+    return _as_utf8(_unpacked(path)).decode()
+
+
 def _read(content: bytes, suffix: str, path: Path) -> Any:
     """Return HiGHS's model of the content of a file."""
     import highspy

@@ -228,6 +228,28 @@ def constraint_names(problem: Any) -> list[str]:
     return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
 
 
+def stated_constraints(problem: Any) -> dict[str, Any]:
+    """Return a problem's constraints by name, and those of its variables' attributes.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Any problem.
+
+    Returns
+    -------
+    dict of str to cvxpy.constraints.Constraint
+        Constraints, of which those of a variable x(nonneg=True) are "bounds of x".
+    """
+    own = zip(constraint_names(problem), problem.constraints, strict=True)
+    attributes = (
+        (f"bounds of {variable.name()}" + f" ({i})" * (i > 0), constraint)
+        for variable in problem.variables()
+        for i, constraint in enumerate(variable.domain)
+    )
+    return dict([*own, *attributes])
+
+
 def find_rows(problem: Any, data: Mapping[str, Any]) -> dict[str, slice]:
     """Return the places of a problem's constraints among the backend's rows, by name.
 

@@ -87,6 +87,7 @@ def settle(B: Any, e: Array, v: Array, weight: Array, equations: int) -> tuple[B
     return None if len(np.setdiff1d(np.arange(equations), settled)) else (ball, settled)
 
 
+@np.errstate(over="ignore")
 def _independent(dense: Array, needed: Mask) -> tuple[Index, Index]:
     """Return the rows that are independent in floats, needed ones first, and the others."""
     from scipy.linalg import qr

@@ -89,7 +89,9 @@ class WeakDuality(Bounds):
         completed = complete(problem, point)
         accuracy = _accuracy(problem, answer, answer.raw, answer.reading, completed)
         proof = self._proof(point, completed, _lp_multiplier_side(problem, answer))
-        missed = answer.value == np.inf and accuracy.normwise <= RAY_TOLERANCE
+        # Without multipliers a point at which the value is infinite need not be optimal.
+        solved = accuracy.residual is not None and accuracy.normwise <= RAY_TOLERANCE
+        missed = answer.value == np.inf and solved
         claim = Claim(
             answer.value,
             mismatch=mismatch(answer, answer.reading),
@@ -171,7 +173,13 @@ def _accuracy(
     reading: BackendValues,
     completed: CompletedPoint,
 ) -> SolveAccuracy:
-    """Return the residual of the backend's problem, at least that of auxiliary variables."""
+    """Return the residual of the backend's problem, at least that of auxiliary variables.
+
+    Without the backend's multipliers the error of its point takes the residual's place.
+    """
+    arithmetic = relative_rounding_error(problem, reading.point.multipliers)
+    if raw.x is not None and raw.z is None:
+        return SolveAccuracy(None, reading.eliminated, arithmetic)
     residual, normwise = own_residual(
         raw.form, raw.x, raw.z, _sizes(problem, answer, raw, reading, completed)
     )
@@ -185,7 +193,7 @@ def _accuracy(
     return SolveAccuracy(
         spread(answer, residual),
         max(normwise, reading.eliminated),
-        relative_rounding_error(problem, reading.point.multipliers),
+        arithmetic,
     )
 
 

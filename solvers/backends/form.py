@@ -1,48 +1,132 @@
-"""Programs in floats through any solver that cvxpy knows."""
+"""Programs in floats through any backend: a solver of cvxpy or qpsolvers, or a function."""
 
 from __future__ import annotations
 
+import warnings
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import did_you_mean
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.standard_form import StandardForm
-from equimargin.solvers.interrupt import interruptible
+from equimargin.solvers.backends.installed import find_backend
+from equimargin.solvers.backends.table import Backend
+from equimargin.solvers.interrupt import interruptible, unheard
+
+GRACE_SECONDS = 1.0
+"""Grace period of a backend in seconds; it checks the clock only between iterations."""
+OVERTIME_RATIO = 1.1
+"""Multiple of its time limit, plus GRACE_SECONDS, after which a backend is abandoned."""
 
 
-def solve_form(form: StandardForm, name: str, seconds: float) -> tuple[Array, Array]:
-    """Return a solver's point and multipliers of the rows, in no way verified.
+def solve_form(
+    form: StandardForm, name: str, seconds: float, tol: float = 1e-8
+) -> tuple[Array, Array]:
+    """Return a backend's point and multipliers of the rows, in no way verified.
 
     Parameters
     ----------
     form : StandardForm
         Program.
     name : str
-        Name of a solver among `cvxpy.installed_solvers()`.
+        Name of an installed backend, of any case.
     seconds : float
-        Time limit in seconds, after which the solver is abandoned.
+        Time limit in seconds, soon after which the backend is abandoned.
+    tol : float, default 1e-8
+        Tolerance of a backend with options of its own in the table.
 
     Returns
     -------
     x : ndarray of shape (n,)
         Point.
     z : ndarray of shape (r,)
-        Multipliers, with P x + q + G'z = 0 at variables inside their bounds.
+        Multipliers, with P x + q + G'z = 0 at variables inside their bounds; zeros if
+        the backend has none of this shape that are finite.
 
     Raises
     ------
     ValueError
-        If no such solver is installed, it returns no point and multipliers, or time is out.
+        If no such backend is installed, it returns no point, or time is out.
     """
-    known = cp.installed_solvers()
-    if name.upper() not in known:
+    try:
+        x, z = run_backend(find_backend(name), form, seconds, tol)
+    except TimeoutError:
+        raise took_too_long(name, seconds) from None
+    return x, np.zeros(len(form.h)) if z is None else z
+
+
+def took_too_long(name: str, seconds: float) -> ValueError:
+    """Return the error of a backend that exceeds its time limit.
+
+    Parameters
+    ----------
+    name : str
+        Name of the backend.
+    seconds : float
+        Time limit in seconds.
+    """
+    return ValueError(
+        f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), or "
+        f"name another solver"
+    )
+
+
+def run_backend(
+    backend: Backend, form: StandardForm, seconds: float, tol: float
+) -> tuple[Array, Array | None]:
+    """Return the point and multipliers of `solve_form`, None for zeros.
+
+    Parameters
+    ----------
+    backend : Backend
+        Backend.
+    form, seconds, tol : object
+        As in `solve_form`.
+
+    Raises
+    ------
+    TimeoutError
+        If the backend exceeds its limit.
+    ValueError
+        If it returns no point.
+    """
+    # A function that changes its program must not change that of the proof.
+    own = form if backend.solve is None else deepcopy(form)
+
+    def solve() -> tuple[Any, Any]:
+        if backend.solve is None:
+            return _by_cvxpy(backend, own, tol, seconds)
+        return backend.solve(own, tol, seconds)
+
+    try:
+        with warnings.catch_warnings(), unheard():
+            # A backend warns of inaccurate results, which are not trusted anyway.
+            warnings.simplefilter("ignore")
+            x, z = interruptible(solve, seconds=OVERTIME_RATIO * seconds + GRACE_SECONDS)
+        point, multipliers = _vector(x), _vector(z)
+        if len(point) != len(form.q):
+            raise ValueError(f"its point has {len(point)} numbers, and should have {len(form.q)}")
+        if not np.isfinite(point).all():
+            raise ValueError("its point has a number that is not finite")
+        # cvxpy returns wrong multipliers of some solvers; without them the point remains.
+        fit = len(multipliers) == len(form.h) and np.isfinite(multipliers).all()
+        return point, multipliers if fit else None
+    except TimeoutError:
+        raise
+    # What a backend or its interface raises is its own; the sentence names it.
+    except Exception as reason:
+        text = " ".join(str(reason).split()).rstrip(".")[:300]
         raise ValueError(
-            f"unknown solver {name!r}{did_you_mean(name.upper(), known)}; installed: "
-            f"{', '.join(sorted(known))}"
-        )
+            f"{backend.name} does not solve the problem: {text or type(reason).__name__}"
+        ) from None
+
+
+def _by_cvxpy(
+    backend: Backend, form: StandardForm, tol: float, seconds: float
+) -> tuple[Array, Array | None]:
+    """Return the point and multipliers of a solver of cvxpy."""
     x, zero = cp.Variable(len(form.q)), form.zero
     constraints: list[Any] = []
     if zero:
@@ -59,25 +143,25 @@ def solve_form(form: StandardForm, name: str, seconds: float) -> tuple[Array, Ar
     boxes += [x[high] <= form.upper[high]] if len(high) else []
     cost = form.q @ x
     if form.P.nnz:
+        # P is known to be positive semidefinite, or is proven to be later.
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
-    try:
-        interruptible(lambda: problem.solve(solver=name.upper()), seconds=seconds)
-    except TimeoutError:
+    problem.solve(solver=backend.name, **backend.options(tol, seconds, None))
+    if x.value is None:
         raise ValueError(
-            f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), "
-            f"or name another solver"
-        ) from None
-    # What a solver or its interface raises is its own; the sentence names it.
-    except Exception as reason:
-        raise ValueError(f"{name} does not solve the problem: {reason}") from None
-    if x.value is None or any(constraint.dual_value is None for constraint in constraints):
-        raise ValueError(
-            f"{name} returns no point, and says that the problem is {problem.status}; that is not "
-            f"proven: check the constraints, name another solver, or pass a point and multipliers"
+            f"it returns no point, and says that the problem is {problem.status}; that is not "
+            f"proven: `equimargin explain` (in Python, explain) names the constraints or the "
+            f"direction that prove it; or name another solver"
         )
+    if any(constraint.dual_value is None for constraint in constraints):
+        return x.value, None
     parts = [part for constraint in constraints for part in _flat(constraint.dual_value)]
-    return np.array(x.value), np.concatenate([*parts, np.zeros(0)])
+    return x.value, np.concatenate([*parts, np.zeros(0)])
+
+
+def _vector(values: Any) -> Array:
+    """Return a backend's result as a new vector, empty for None."""
+    return np.array([] if values is None else values, dtype=np.float64).ravel()
 
 
 def _flat(dual: Any) -> list[Array]:

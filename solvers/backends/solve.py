@@ -1,4 +1,4 @@
-"""Declared problems through cvxpy's backends: CLARABEL, SCS, OSQP and HIGHS.
+"""Declared problems through backends: cvxpy's CLARABEL, SCS, OSQP, HIGHS, or any other.
 
 A backend's status is reported, but no proof relies on it. An `Answer` therefore stores
 the backend's input and output in its standard form,
@@ -27,6 +27,7 @@ from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
+from equimargin.formulations.programs.compiled import COMPILED_FOR, as_result
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
     copy_vector,
@@ -34,7 +35,9 @@ from equimargin.formulations.programs.standard_form import (
     make_standard_form,
     with_stated_bounds,
 )
-from equimargin.solvers.backends.table import BACKENDS, Backend
+from equimargin.solvers.backends.form import GRACE_SECONDS, OVERTIME_RATIO, run_backend
+from equimargin.solvers.backends.installed import find_backend
+from equimargin.solvers.backends.table import Backend
 from equimargin.solvers.interrupt import interruptible, unheard
 from equimargin.solvers.solution import Status
 
@@ -42,10 +45,8 @@ Options = Callable[[float], dict[str, Any]]
 """Options of a backend as a function of its time limit in seconds."""
 NOT_POLISHED = "polishing did not bring the approximate result to the requested accuracy"
 """Reason of an attempt whose result is not accepted."""
-GRACE_SECONDS = 1.0
-"""Grace period of a backend in seconds; it checks the clock only between iterations."""
-OVERTIME_RATIO = 1.1
-"""Multiple of its time limit, plus GRACE_SECONDS, after which a backend is abandoned."""
+LATE = "the time limit passed during compilation"
+"""Reason of a run that does not begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class Answer:
     declaration: Declaration
     """Declaration that was solved."""
     backend: str
-    """Name in BACKENDS."""
+    """Name of the backend."""
     status: Status
     """Status that the backend reports."""
     reason: str
@@ -175,14 +176,15 @@ def solve_declaration(
     max_iter: int | None = None,
     total_time: float = float("inf"),
 ) -> Answer:
-    """Solve a declared problem with one of cvxpy's backends.
+    """Solve a declared problem with a backend.
 
     Parameters
     ----------
     declaration : Declaration
         Result of `declare`.
     backend : str
-        Name in BACKENDS.
+        Name in BACKENDS, or of any other installed solver, as `equimargin list solvers`
+        names them.
     tol : float
         Tolerance of the value; each backend gets a fraction of it as its own
         tolerances.
@@ -203,23 +205,26 @@ def solve_declaration(
     ValueError
         If the backend is unknown, or a tolerance or limit is not positive.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"unknown backend {backend!r}; known: {', '.join(BACKENDS)}")
+    entry = find_backend(backend)
     tol, time_limit, end = (
         positive(tol, "tol"),
         positive(time_limit, "time_limit"),
         time.perf_counter() + total_time,
     )
     max_iter = None if max_iter is None else check_count(max_iter, "max_iter")
-    entry = BACKENDS[backend]
     with warnings.catch_warnings():
         # cvxpy warns of inaccurate solutions and of values computed from them, which
         # the referee recomputes.
         warnings.simplefilter("ignore")
         if not entry.conic and not declaration.problem.is_qp():
             return Answer(
-                declaration, backend, Status.UNSUPPORTED, f"{backend} takes no second-order cones"
+                declaration,
+                entry.name,
+                Status.UNSUPPORTED,
+                f"{entry.name} takes no second-order cones",
             )
+        if entry.vectors is None:
+            return _in_standard_form(declaration, entry, tol, time_limit, end)
         attempts: list[Answer] = []
         for plan in entry.ladder:
             seconds_left = time_limit - sum(attempt.solve_seconds for attempt in attempts)
@@ -227,7 +232,8 @@ def solve_declaration(
                 break
             options = partial(_options, entry, plan.factor * tol, max_iter, plan.own)
             accepts = partial(plan.accepts, plan.factor * tol)
-            attempts.append(_attempt(declaration, entry, tol, options, accepts, seconds_left, end))
+            run = partial(_attempt, declaration, entry, entry.vectors, tol)
+            attempts.append(run(options, accepts, seconds_left, end))
             if attempts[-1].status in (
                 Status.OPTIMAL,
                 Status.INFEASIBLE,
@@ -259,6 +265,7 @@ def _options(
 def _attempt(
     declaration: Declaration,
     backend: Backend,
+    vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]],
     tol: float,
     options: Options,
     accepts: Callable[[Any], bool],
@@ -273,6 +280,8 @@ def _attempt(
         Problem to solve.
     backend : Backend
         Backend to run.
+    vectors : callable
+        Maps the raw result of the backend to vectors.
     tol : float
         Tolerance of the value.
     options : callable
@@ -287,16 +296,15 @@ def _attempt(
     problem = declaration.problem
     started = time.perf_counter()
     try:
-        program = _compiled(problem, backend, options(time_limit), ends - started)
+        program = _compiled(problem, backend.name, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
         if program is None or time_limit <= 0:
-            too_late = "the time limit passed during compilation"
             return Answer(
                 declaration,
                 backend.name,
                 Status.TIME_LIMIT,
-                too_late,
+                LATE,
                 compile_seconds=compiled - started,
             )
         data, chain, inverse, form = program
@@ -339,7 +347,7 @@ def _attempt(
         return Answer(
             declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure)
         )
-    x, z, primal_ray, dual_ray, iterations = backend.vectors(raw)
+    x, z, primal_ray, dual_ray, iterations = vectors(raw)
     if (
         problem.status == cp.OPTIMAL_INACCURATE
         and status is Status.NUMERICAL_FAILURE
@@ -371,8 +379,46 @@ def _attempt(
     )
 
 
+def _in_standard_form(
+    declaration: Declaration, backend: Backend, tol: float, time_limit: float, ends: float
+) -> Answer:
+    """Run a backend of unknown raw results on the standard form of a declaration.
+
+    Its status is that of the recomputed residuals. Parameters are those of `_attempt`.
+    """
+    started = time.perf_counter()
+    program = _compiled(declaration.problem, COMPILED_FOR, {}, ends - started)
+    compiled = time.perf_counter()
+    seconds = min(time_limit, ends - compiled)
+
+    def answered(status: Status, reason: str, *parts: Any) -> Answer:
+        times = (compiled - started, time.perf_counter() - compiled)
+        raw, reading = parts or (None, None)
+        return Answer(declaration, backend.name, status, reason, raw, reading, None, *times)
+
+    if program is None or seconds <= 0:
+        return answered(Status.TIME_LIMIT, LATE)
+    data, chain, inverse, form = program
+    try:
+        x, z = run_backend(backend, form, seconds, tol)
+    except TimeoutError:
+        return answered(
+            Status.TIME_LIMIT, f"given up: {backend.name} exceeded its limit of {seconds:.3g} s"
+        )
+    except ValueError as failure:
+        return answered(Status.NUMERICAL_FAILURE, str(failure))
+    declaration.problem.unpack_results(as_result(x, z, form.objective(x)), chain, inverse)
+    keeps = form.keeps(x, z, tol)
+    return answered(
+        Status.OPTIMAL if keeps else Status.FINISHED,
+        f"its point {'satisfies' if keeps else 'does not satisfy'} the tolerance of {tol:.0e}",
+        BackendResult(form, find_columns(declaration.variables, data, chain), x, z),
+        read_declaration(declaration),
+    )
+
+
 def _compiled(
-    problem: Any, backend: Backend, told: Mapping[str, Any], seconds: float
+    problem: Any, name: str, told: Mapping[str, Any], seconds: float
 ) -> tuple[Any, Any, Any, StandardForm] | None:
     """Return cvxpy's data, chain, inverse data and standard form, or None if too slow.
 
@@ -380,7 +426,7 @@ def _compiled(
     """
 
     def compiled() -> tuple[Any, Any, Any, StandardForm]:
-        data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=dict(told))
+        data, chain, inverse = problem.get_problem_data(name, solver_opts=dict(told))
         data = with_stated_bounds(problem, data, chain)
         return data, chain, inverse, make_standard_form(data, inverse)
 
@@ -504,7 +550,7 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
             constraint.args[0], cp.Variable
         ):
             _give(constraint.args[0], constraint.args[1].value)
-    worst = max((_relative_violation(constraint) for constraint in constraints), default=0.0)
+    worst = max((relative_violation(constraint) for constraint in constraints), default=0.0)
     violations = {
         name: np.atleast_1d(constraint.violation())
         for name, constraint in declaration.constraints.items()
@@ -521,7 +567,14 @@ def _give(variable: Any, value: Any) -> None:
         variable.save_value(np.asarray(value))
 
 
-def _relative_violation(constraint: Any) -> float:
+def relative_violation(constraint: Any) -> float:
+    """Return the violation of a constraint at the present values, over 1 + its right side.
+
+    Parameters
+    ----------
+    constraint : cvxpy.constraints.Constraint
+        Constraint whose variables have values.
+    """
     right = np.abs(np.asarray(constraint.args[-1].value, dtype=np.float64)).max(initial=0.0)
     return float(np.max(constraint.violation(), initial=0.0) / (1 + right))
 

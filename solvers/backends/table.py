@@ -1,4 +1,7 @@
-"""Table of the backends, with the options of each for a given tolerance."""
+"""Table of the backends, with the options of each for a given tolerance.
+
+A solver without a row, which `installed` finds, has the defaults of `Backend`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from equimargin.formulations.programs.standard_form import StandardForm
+
+FormSolver = Callable[[StandardForm, float, float], tuple[Any, Any]]
+"""Function of a program, a tolerance and seconds; returns x and z, which may be None."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +37,23 @@ class Attempt:
     accepts: Callable[[float, Any], bool] = lambda tol, raw: True
 
 
+ONE_ATTEMPT = (Attempt(1.0),)
+"""Attempt of a backend that gives no better results with another tolerance."""
+
+
+def _own_defaults(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    """Return no options: the backend keeps its own defaults."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Backend:
-    """Properties of one backend.
+    """Properties of one backend; the defaults are those of a solver without a row.
 
     Parameters
     ----------
     name : str
-        Name in cvxpy.
+        Name; for a solver of cvxpy, its name there.
     conic : bool
         True if second-order cones are supported.
     suited : str
@@ -47,19 +64,27 @@ class Backend:
     options : callable
         Maps a tolerance, seconds and an iteration limit (None for a default) to options
         by the backend's own names.
-    vectors : callable
-        Maps the raw result to (x, z, primal ray, dual ray, iterations).
+    vectors : callable or None
+        Maps the raw result to (x, z, primal ray, dual ray, iterations). None if the raw
+        result is not known: the backend then gets the standard form as its problem, and
+        x and z are those of cvxpy, or of `solve`.
     largest : float
         Maximum supported entry of P and G.
+    solve : callable or None
+        Function that solves a program; None for a solver of cvxpy.
+    origin : str
+        Package of the backend.
     """
 
     name: str
-    conic: bool
-    suited: str
-    ladder: tuple[Attempt, ...]
-    options: Callable[[float, float, int | None], dict[str, Any]]
-    vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]]
+    conic: bool = True
+    suited: str = "any"
+    ladder: tuple[Attempt, ...] = ONE_ATTEMPT
+    options: Callable[[float, float, int | None], dict[str, Any]] = _own_defaults
+    vectors: Callable[[Any], tuple[Any, Any, Any, Any, Any]] | None = None
     largest: float = np.inf
+    solve: FormSolver | None = None
+    origin: str = "cvxpy"
 
 
 def _clarabel(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
@@ -160,9 +185,6 @@ tight tolerance. From a loose one, polishing solves the equations of the binding
 constraints and often succeeds at once. If not, the next attempt starts anew.
 """
 
-ONE_ATTEMPT = (Attempt(1.0),)
-"""Attempt of a backend that gives no better results with another tolerance."""
-
 BACKENDS = {
     backend.name: backend
     for backend in (
@@ -186,8 +208,30 @@ BACKENDS = {
         Backend("HIGHS", False, "linear", ONE_ATTEMPT, _highs, _highs_vectors, LARGEST_OF_HIGHS),
     )
 }
-"""Backends by name.
+"""Backends of a comparison that names none.
 
 A backend makes the attempts of its ladder in turn, each with options(factor x tol) and
 the attempt's own options.
 """
+
+
+def _residuals(*names: str) -> Callable[[float, float, int | None], dict[str, Any]]:
+    """Return options that are tolerances alone, by their names."""
+    return lambda tol, seconds, iterations: dict.fromkeys(names, tol)
+
+
+def _proxqp(tol: float, seconds: float, iterations: int | None) -> dict[str, Any]:
+    return {"eps_abs": tol, "eps_rel": 0.0}
+
+
+OTHERS = {
+    backend.name: backend
+    for backend in (
+        Backend("CVXOPT", options=_residuals("abstol", "reltol", "feastol")),
+        Backend("DAQP", False, options=_residuals("primal_tol", "dual_tol")),
+        Backend("ECOS", options=_residuals("abstol", "reltol", "feastol")),
+        Backend("PIQP", False, options=_residuals("eps_abs", "eps_rel")),
+        Backend("PROXQP", False, options=_proxqp),
+    )
+}
+"""Further backends of known options, which run if named; all others keep their defaults."""

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equimargin.comparison import compare as compare
+    from equimargin.explanation import explain as explain
+    from equimargin.judging import judge as judge
     from equimargin.program_bound import bound as bound
 
-__all__ = ["__version__", "bound", "compare"]
+__all__ = ["__version__", "bound", "compare", "explain", "judge"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import `compare` and `bound` at their first use.
+    """Import `compare`, `bound`, `explain` and `judge` at their first use.
 
     They need cvxpy, which `import equimargin` must not load.
     """
@@ -30,4 +32,12 @@ def __getattr__(name: str) -> Any:
         from equimargin.program_bound import bound
 
         return bound
+    if name == "explain":
+        from equimargin.explanation import explain
+
+        return explain
+    if name == "judge":
+        from equimargin.judging import judge
+
+        return judge
     raise AttributeError(f"module 'equimargin' has no attribute {name!r}")

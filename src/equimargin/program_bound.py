@@ -15,7 +15,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model, read_model
-from equimargin.formulations.programs.standard_form import StandardForm
+from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.outward import FormInterval, form_interval
 from equimargin.proofs.outward.interval import WIDTH
@@ -71,7 +71,8 @@ class ProgramBound:
         if not ways:
             return (
                 f"{self.name}: the answer proves neither end of an interval; pass another answer, "
-                f"or name another solver"
+                f"name another solver, or let `equimargin explain` decide if the program is "
+                f"infeasible or unbounded"
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
@@ -149,7 +150,8 @@ def bound(
     y : array-like of shape (m,), or mapping of str to float, optional
         Prices of a file's rows, of either sign convention; by default the solver's.
     solver : str, optional
-        Any of `cvxpy.installed_solvers()`, for what is not passed; CLARABEL by default.
+        Solver of what is not passed, any that `equimargin list solvers` has as
+        installed; CLARABEL by default.
     width : float, default 1e-9
         Relative width at which no further way is tried.
     seconds : float, default 60.0
@@ -188,7 +190,7 @@ def bound(
     )
     maximised = problem.objective.NAME == "maximize"
     taken = "the program is cvxpy's standard form in doubles"
-    return _made("the problem", found, maximised, taken, *_own_answer(problem))
+    return make_bound("the problem", found, maximised, taken, *_own_answer(problem))
 
 
 def _bound_of_model(
@@ -202,8 +204,8 @@ def _bound_of_model(
 ) -> ProgramBound:
     """Return the interval of a model, from a passed answer or a solver's."""
     form, sign = model.form, -1.0 if model.maximised else 1.0
-    given = None if x is None else _vector(x, model.columns, "x", "variables")
-    prices = None if y is None else _vector(y, model.rows, "y", "rows")
+    given = None if x is None else values_in_order(x, model.columns, "x", "variables")
+    prices = None if y is None else values_in_order(y, model.rows, "y", "rows")
     point, z = (
         (given, np.zeros(len(form.h)))
         if given is not None and prices is not None
@@ -214,12 +216,12 @@ def _bound_of_model(
     found = form_interval(form, point, z, width=width, seconds=seconds)
     taken = "the program is what HiGHS reads from the file, in doubles"
     if given is None:
-        return _made(name, found, model.maximised, taken)
+        return make_bound(name, found, model.maximised, taken)
     objective = sign * form.objective(given)
-    return _made(name, found, model.maximised, taken, objective, _violation(form, given))
+    return make_bound(name, found, model.maximised, taken, objective, _violation(form, given))
 
 
-def _made(
+def make_bound(
     name: str,
     found: FormInterval,
     maximised: bool,
@@ -227,7 +229,21 @@ def _made(
     objective: float | None = None,
     violation: float | None = None,
 ) -> ProgramBound:
-    """Return the interval of the stated objective."""
+    """Return the interval of the stated objective.
+
+    Parameters
+    ----------
+    name : str
+        Name of the program.
+    found : FormInterval
+        Interval of the program as a minimisation.
+    maximised : bool
+        True if the stated objective is maximised.
+    taken : str
+        Reading of the numbers.
+    objective, violation : float, optional
+        Figures of the passed point.
+    """
     ends = (found.lower, found.lower_by), (found.upper, found.upper_by)
     # Adding 0 removes the sign of a 0.
     (low, low_by), (high, high_by) = (
@@ -250,8 +266,23 @@ def _made(
     )
 
 
-def _vector(values: Values, names: tuple[str, ...], argument: str, noun: str) -> Array:
-    """Return numbers in the order of the model."""
+def values_in_order(values: Values, names: tuple[str, ...], argument: str, noun: str) -> Array:
+    """Return numbers in the order of the model.
+
+    Parameters
+    ----------
+    values : array-like or mapping of str to float
+        Numbers, of which a mapping may leave out zeros.
+    names : tuple of str
+        Names in the order of the model.
+    argument, noun : str
+        Words for messages: the argument, and what the names are.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a number is missing or not finite.
+    """
     if isinstance(values, Mapping):
         known = set(names)
         unknown = next((name for name in values if name not in known), None)
@@ -289,7 +320,8 @@ def _own_answer(problem: Any) -> tuple[float | None, float | None]:
     """Return the objective of a cvxpy problem's values and their violation, or None twice."""
     if problem.objective.value is None:
         return None, None
-    worst = (np.max(constraint.violation(), initial=0.0) for constraint in problem.constraints)
+    stated = stated_constraints(problem).values()
+    worst = (np.max(constraint.violation(), initial=0.0) for constraint in stated)
     return float(problem.objective.value), float(max(worst, default=0.0))
 
 

@@ -109,7 +109,8 @@ class ComparisonRequest:
     formulations, solvers : str or sequence of str
         Names or patterns with * and ?. Families without a chosen formulation are
         excluded if others have one. A backend that is weak on a class of programs (OSQP
-        on linear, HIGHS on quadratic ones) runs there only if named in full. A solver
+        on linear, HIGHS on quadratic ones) runs there only if named in full, as does any
+        other installed backend that `equimargin list solvers` has. A solver
         may also be passed as a `Solver` object, registered or not, such as those of
         `equimargin.adapters`; `["*", mine]` compares it with all others.
     tol : float, optional

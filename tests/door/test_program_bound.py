@@ -17,6 +17,7 @@ from equimargin import bound
 from equimargin.cli.app import app
 from equimargin.formulations.programs.model_file import read_model
 from equimargin.solution_file import read_solution
+from schema import faults
 
 RUN = CliRunner()
 MODEL = """NAME          QP
@@ -290,6 +291,7 @@ def test_command_writes_a_certificate_that_verify_accepts(
     assert "the optimum is in [8.37187" in result.output
     assert "the passed point has the objective 8.371875" in result.output
     figures = json.loads(record.read_text())
+    assert not list(faults(figures, "bound"))
     assert figures["lower"] <= OPTIMUM <= figures["upper"]
     assert "ACCEPTED" in RUN.invoke(app, ["verify", str(certificate)]).output
 

@@ -1721,8 +1721,6 @@ AT_ONCE = """stops = {}
     from equimargin.solvers.solution import Status as Word
     progress.end(Word.OPTIMAL, "what it says")
     stops = True"""
-AT_ONCE_SMO = f"""{AT_ONCE.format("descent")}
-    return progress.solution()"""
 SIGNATURE = (
     "def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> Solution:\n"
 )
@@ -1764,7 +1762,10 @@ SOURCES: dict[str, dict[str, Change]] = {
             families=("svm.l2", "svr.l2"),
             module="dual.smo_problem",
         ),
-        "optimal at once": Change("watched = watched or limits.callback is not None", AT_ONCE_SMO),
+        "optimal at once": Change(
+            "_run_rounds(descent, progress, watched or limits.callback is not None)",
+            'progress.end(Status.OPTIMAL, "what it says")',
+        ),
         "bias forgotten": Change("return progress.solution()", READ_OUT.format("b=0.0")),
         "bias with the other sign": Change(
             "return progress.solution()", READ_OUT.format("b=-s.point.b")

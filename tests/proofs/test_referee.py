@@ -1223,6 +1223,7 @@ def test_a_bound_proves_infeasibility_only_with_the_claim() -> None:
     accurate = BackendResult(form(), x=np.array([0.5]), z=np.array([0.5]))
     for raw, value, expected in (
         (accurate, np.inf, True),
+        (BackendResult(form(), x=np.array([0.5])), np.inf, False),
         (accurate, 1e30, False),
         (None, np.inf, False),
     ):

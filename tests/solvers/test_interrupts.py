@@ -586,6 +586,27 @@ def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
         interruptible(lambda: time.sleep(0.5), seconds=0.2)
 
 
+def test_abandoned_work_that_compiles_does_not_stop_the_clock_of_its_caller() -> None:
+    """A clock that stood still would never reach the time limits of later runs."""
+    begun = threading.Event()
+
+    @_timed
+    def compile_at_length() -> None:
+        begun.set()
+        time.sleep(1.0)
+
+    def work() -> None:
+        time.sleep(0.5)
+        compile_at_length()
+
+    with pytest.raises(TimeoutError):
+        interruptible(work, seconds=0.05)
+    assert begun.wait(HANG)
+    before = run_seconds()
+    time.sleep(0.2)
+    assert run_seconds() - before >= 0.2
+
+
 def test_seconds_left_are_those_of_the_caller_who_waits_least() -> None:
     assert seconds_left() is None
     assert interruptible(seconds_left) is None

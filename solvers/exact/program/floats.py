@@ -98,9 +98,9 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
         *map(clarabel.SecondOrderConeT, program.cones),
     ]
     try:
-        rows = sparse.csc_matrix(sparse.vstack([_sparse(program.A), _sparse(program.G)]))
+        rows = sparse.csc_matrix(sparse.vstack([to_sparse(program.A), to_sparse(program.G)]))
         P, q, ends = (
-            sparse.csc_matrix(sparse.triu(_sparse(program.P))),
+            sparse.csc_matrix(sparse.triu(to_sparse(program.P))),
             floats(program.q),
             floats([*program.b, *program.h]),
         )
@@ -156,8 +156,19 @@ def on_grid(values: Array) -> list[Fraction]:
     ]
 
 
-def _sparse(M: Matrix) -> Any:
-    """Return the matrix as a scipy matrix in float64."""
+def to_sparse(M: Matrix) -> Any:
+    """Return the matrix as a scipy matrix in float64.
+
+    Parameters
+    ----------
+    M : Matrix
+        Matrix.
+
+    Raises
+    ------
+    OverflowError
+        If an entry is too large.
+    """
     from scipy import sparse
 
     entries = [(i, j, float(v)) for i, row in enumerate(M.rows) for j, v in row.items()]

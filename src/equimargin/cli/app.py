@@ -17,6 +17,7 @@ import typer
 from equimargin import __version__
 from equimargin.cli.commands.bound import bound
 from equimargin.cli.commands.compare import compare
+from equimargin.cli.commands.explain import explain
 from equimargin.cli.commands.listing import atlas, graph, list_, show
 from equimargin.cli.commands.path import path
 from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
@@ -102,6 +103,7 @@ FIRST: Sequence[Callable[..., None]] = (
     path,
     study,
     bound,
+    explain,
     verify,
     list_,
     show,

@@ -15,6 +15,8 @@ from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.rows.loss import LOSS_NAMES
 from equimargin.proofs.referee.evidence import what_was_raised
 from equimargin.solvers import BACKENDS, SOLVERS, Requirements, Solver
+from equimargin.solvers.backends.installed import find_backend, installed_backends, missing_backends
+from equimargin.solvers.backends.table import Backend
 from equimargin.solvers.registry import RegisteredSolver
 
 ACCURATE = "CLARABEL"
@@ -62,18 +64,19 @@ class Choice:
         # Objects replace no name: a solver with a known name must be the registered one.
         given = [_registered(item) for item in solvers if not isinstance(item, str)]
         patterns = [item for item in solvers if isinstance(item, str)]
-        names = matching(patterns, [*BACKENDS, *SOLVERS], "solver")
+        backends = _backends(patterns)
+        names = matching(patterns, [*backends, *SOLVERS], "solver")
         chosen = {name: SOLVERS[name] for name in names if name in SOLVERS}
         for solver in given:
             known = chosen.get(solver.name) or SOLVERS.get(solver.name)
-            if solver.name in BACKENDS or (known is not None and known is not solver):
+            if solver.name in backends or (known is not None and known is not solver):
                 raise ValueError(
                     f"two solvers of a comparison are named {solver.name!r}; give this one "
                     f"another name"
                 )
             chosen[solver.name] = solver
         asked = {name.upper() for name in (*patterns, *(solver.name for solver in given))}
-        return cls(ids, [name for name in names if name in BACKENDS], chosen, asked)
+        return cls(ids, [name for name in names if name in backends], chosen, asked)
 
     def jobs(self, problem: AnyProblem, tol: float, controls: bool = False) -> list[Job]:
         """Return the jobs of one problem, in the order of its records in the report.
@@ -109,7 +112,7 @@ class Choice:
 
     def _is_weak(self, backend: str, kind: str) -> bool:
         """Return True for a backend that is weak on a class of programs and not named in full."""
-        return backend not in self.asked and BACKENDS[backend].suited not in ("any", kind)
+        return backend not in self.asked and find_backend(backend).suited not in ("any", kind)
 
     def left_out(
         self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]
@@ -163,6 +166,29 @@ class Choice:
                     yield f"{id} is a negative control (--include-controls)"
                 else:
                     yield f"{id} needs a backend, and none was requested"
+
+
+def _backends(patterns: Iterable[str]) -> dict[str, Backend]:
+    """Return the backends of BACKENDS, and others that a pattern names in full.
+
+    Raises
+    ------
+    ValueError
+        If a pattern names a backend that could be installed.
+    """
+    known = [name.upper() for name in (*BACKENDS, *SOLVERS)]
+    others = [
+        pattern.upper()
+        for pattern in patterns
+        if not any(fnmatchcase(name, pattern.upper()) for name in known)
+    ]
+    if not others:
+        return dict(BACKENDS)
+    installed, missing = installed_backends(), dict(missing_backends())
+    for name in others:
+        if name in missing:
+            find_backend(name)
+    return BACKENDS | {name: installed[name] for name in others if name in installed}
 
 
 def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:

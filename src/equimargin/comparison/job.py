@@ -26,6 +26,7 @@ from equimargin.proofs.referee import failed, skipped
 from equimargin.proofs.referee.evidence import Run
 from equimargin.proofs.referee.ways import find_refusal
 from equimargin.solvers import BACKENDS, SOLVERS, Limits, Status, solve_declaration
+from equimargin.solvers.backends.installed import find_backend
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.threads import one_thread
@@ -116,8 +117,8 @@ class Job:
         suits the program.
         """
         if self.formulation is not None:
-            suited = BACKENDS[self.solver].suited == "linear" and self.problem.kind == "linear"
-            return not suited, list(BACKENDS).index(self.solver)
+            suited = find_backend(self.solver).suited == "linear" and self.problem.kind == "linear"
+            return not suited, [*BACKENDS, self.solver].index(self.solver)
         return not self.specialised.goes_first(self.problem), 0
 
     def answer(self, allowed: Allowance | Refusal | str) -> Evidence:

@@ -280,16 +280,32 @@ def _json_of(content: bytes) -> Any:
 
 
 @st.composite
-def changed_certificates(draw: st.DrawFn) -> bytes:
+def changed_certificates(draw: st.DrawFn, reader: str) -> bytes:
     """Draw a certificate of the corpus, changed in some places."""
-    value = _json_of(draw(st.sampled_from(seeds("certificate"))))
+    value = _json_of(draw(st.sampled_from(seeds(reader))))
     for _ in range(draw(st.integers(1, 3))):
         value = _changed(value, draw)
     return json.dumps(value).encode()
 
 
-CERTIFICATES = st.one_of(changed_certificates(), OBJECTS)
+CERTIFICATES = st.one_of(changed_certificates("certificate"), OBJECTS)
 """Certificates; the fuzzed readers renew their digests."""
+POUNCE = st.one_of(changed_certificates("pounce"), OBJECTS)
+"""Certificates of POUNCE."""
+VIPR_KEYS = "VER VAR INT OBJ CON RTP SOL DER min max range infeas inf G L E asm lin rnd weak"
+VIPR_WORDS = st.one_of(NUMBERS, st.sampled_from(f"{VIPR_KEYS} {{ }} % 1/0 .5 5. +1".split()))
+"""Words of certificates of VIPR."""
+
+
+@st.composite
+def changed_words(draw: st.DrawFn) -> bytes:
+    """Draw a certificate of VIPR of the corpus, with some words changed."""
+    words = draw(st.sampled_from(seeds("vipr"))).decode().split(" ")
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(words) - 1))
+        words[at : at + draw(st.integers(0, 2))] = draw(st.lists(VIPR_WORDS, max_size=2))
+        words = words or [""]
+    return " ".join(words).encode()
 
 
 def signed(content: bytes) -> bytes:

@@ -15,11 +15,13 @@ from hypothesis.strategies import SearchStrategy
 from campaigns.fuzz import drawn
 from equimargin.data import DataError, load
 from equimargin.formulations.programs.model_file import read_model as read_program
+from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
 from equimargin.proofs.foreign_models import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
+from equimargin.proofs.third_party import pounce, vipr
 from equimargin.solution_file import read_solution
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.result import RegularizationPath
@@ -50,7 +52,12 @@ OF_MODELS = (
     *OF_ARCHIVES,
 )
 OF_CERTIFICATES = ("equimargin.proofs.checker", "json.decoder")
-OF_PROGRAMS = ("equimargin.formulations.programs.model_file", "gzip")
+OF_POUNCE = ("equimargin.proofs.third_party.pounce", *OF_CERTIFICATES)
+OF_PROGRAMS = (
+    "equimargin.formulations.programs.model_file",
+    "equimargin.formulations.programs.model_lines",
+    "gzip",
+)
 OF_STUDIES = tuple(
     f"equimargin.study.{name}" for name in ("database", "results", "summary", "page", "grid")
 )
@@ -115,6 +122,12 @@ def _pairs(features: str) -> Callable[[Path], Any]:
     return read
 
 
+def _model(file: Path) -> None:
+    """Read a model file and the lines of its rows and bounds."""
+    read_program(file)
+    find_lines(file)
+
+
 def _verdict(file: Path) -> None:
     checker.verdict(str(file))
 
@@ -123,6 +136,14 @@ def _verdict_on_signed(file: Path) -> None:
     """Check a certificate with renewed digests: with wrong ones nothing else is checked."""
     file.write_bytes(drawn.signed(file.read_bytes()))
     checker.verdict(str(file))
+
+
+def _checked_as_vipr(file: Path) -> None:
+    vipr.check(file.read_bytes())
+
+
+def _checked_as_pounce(file: Path) -> None:
+    checker.statement(pounce.translate(file.read_bytes()))
 
 
 def _shown(file: Path) -> None:
@@ -185,6 +206,14 @@ READERS = {
     "certificate": Reader(
         "certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES
     ),
+    "vipr": Reader(
+        "certificate.vipr",
+        (_checked_as_vipr,),
+        (ValueError,),
+        ("equimargin.proofs.third_party.vipr",),
+        drawn.changed_words(),
+    ),
+    "pounce": Reader("pounce.json", (_checked_as_pounce,), (ValueError,), OF_POUNCE, drawn.POUNCE),
     "path": Reader(
         "path.npz",
         (RegularizationPath.load, OneNormPath.load),
@@ -200,8 +229,8 @@ READERS = {
         drawn.SOLUTIONS,
     ),
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
-    "mps": Reader("model.mps", (read_program,), (ValueError,), OF_PROGRAMS, drawn.MPS),
-    "lp": Reader("model.lp", (read_program,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
+    "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
     "answer": Reader(
         "answer.sol",
         (read_solution,),

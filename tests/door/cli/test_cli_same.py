@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from places import HANG, ROOT
+from schema import faults
 
 RUN = CliRunner()
 HERE = os.environ | {"PYTHONPATH": str(ROOT / "src")}
@@ -86,6 +87,7 @@ def test_two_functions_that_differ_exit_one_and_are_written(own: str, tmp_path: 
         "same", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data", "--json", str(file)
     )
     record = json.loads(file.read_text())
+    assert not list(faults(record, "same"))
     assert (status, record["verdict"], record["optima"]) == (1, "DIFFERENT", ["1", "1/2"])
     assert "data = 1" in output
     command = [sys.executable, "-c", record["code"]]
@@ -110,7 +112,9 @@ def test_misprints_of_a_function_are_a_table_with_their_evidence(own: str, tmp_p
     (bound,) = (line for line in lines if line.endswith("no constraint in x >= bound"))
     assert bound.split()[:4] == ["optimum,", "predictions,", "multipliers", "#1"]
     # x >= 0 is never tight: without it the problem is equal.
-    found = {(m["mutation"], m["place"]): m for m in json.loads(record.read_text())}
+    records = json.loads(record.read_text())
+    assert not list(faults(records, "mutants"))
+    found = {(m["mutation"], m["place"]): m for m in records}
     redundant = found["no constraint", "x >= 0"]
     assert redundant["verdict"] == "none (optima proven equal)"
     assert redundant["smallest"] == {}

@@ -50,7 +50,7 @@ def test_what_is_no_such_program_is_refused_with_the_reason() -> None:
     for problem, message in (
         (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), "exp"),
         (cp.Problem(cp.Minimize(cp.trace(S))), "psd"),
-        (cp.Problem(cp.Minimize(cp.square(k))), "does not compile"),
+        (cp.Problem(cp.Minimize(cp.square(k))), "integer or boolean variables"),
         (cp.Problem(cp.Maximize(cp.sum_squares(x))), "does not compile"),
         (cp.Problem(cp.Minimize(cp.sum(x)), [cp.FiniteSet(x, [1, 2])]), "to integer variables"),
         (

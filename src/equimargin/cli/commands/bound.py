@@ -11,6 +11,8 @@ from equimargin.cli.options.shared import JSONOption
 from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
 
+DISAGREE = 1
+"""Exit status of several answers of which one does not agree."""
 WIDE = 4
 """Exit status of an interval that is wider than requested."""
 
@@ -28,11 +30,11 @@ def bound(  # prose-ok: param-section
         ),
     ] = None,
     solver: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Solver of what the solution file lacks: any that cvxpy has installed; CLARABEL "
-            "by default.",
+            help="Solver of what the solution file lacks, any of `list solvers`; CLARABEL by "
+            "default. Several are judged against each other.",
         ),
     ] = None,
     width: Annotated[
@@ -55,23 +57,37 @@ def bound(  # prose-ok: param-section
     is used. A bad solution gives a wide interval, not a false one. Integer variables
     are refused.
 
-    Exit status: 0 the interval is as narrow as requested; 2 bad usage or input; 4 it is
+    Several solvers give one table: each answer's proven distance from the optimum, its
+    violations, and a verdict. Their answers agree within WIDTH.
+
+    Exit status: 0 the interval is as narrow as requested, and all answers of several
+    solvers agree; 1 an answer does not agree; 2 bad usage or input; 4 the interval is
     wider.
     """
     with report_errors(), writing(json, certificate) as write:
         from json import dumps
 
+        from equimargin.judging import AnswerVerdict, judge
         from equimargin.program_bound import bound as bound_program
         from equimargin.solution_file import read_solution
 
         check_writable(json, certificate)
         x, y = (None, None) if solution is None else read_solution(solution)
-        found = bound_program(model, x, y, solver=solver, width=width, seconds=seconds)
-        typer.echo(found.statement)
-        if found.answer:
-            typer.echo(found.answer)
+        if solver is not None and len(solver) > 1:
+            answers = {} if solution is None or x is None else {solution.name: x}
+            judgement = judge(model, solver, answers, agree_tol=width, seconds=seconds)
+            text, record, found = str(judgement), judgement.to_dict(), judgement.bound
+            verdicts = {answer.verdict for answer in judgement.answers}
+        else:
+            name = solver[0] if solver else None
+            found = bound_program(model, x, y, solver=name, width=width, seconds=seconds)
+            text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
+            verdicts = set()
+        typer.echo(text)
         if json is not None:
-            write(json, dumps(found.record(), indent=2))
+            write(json, dumps(record, indent=2))
         if certificate is not None:
             write(certificate, dumps(found.certificate(seconds), separators=(",", ":")))
+        if verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}:
+            raise typer.Exit(DISAGREE)
     raise typer.Exit(0 if found.width <= width else WIDE)

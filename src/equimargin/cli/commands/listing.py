@@ -15,6 +15,7 @@ from equimargin.cli.output.files import check_writable
 
 if TYPE_CHECKING:
     from equimargin.formulations import Kernel
+    from equimargin.solvers.backends.table import Backend
 
 _ARROWS = {
     "equivalence": "<->",
@@ -42,7 +43,7 @@ CONTENTS = {
     "data": "bundled data sets",
     "families": "optimisation problems, each with its formulations",
     "formulations": "equations of these problems, each with its source",
-    "solvers": "specialised solvers, and backends of cvxpy",
+    "solvers": "specialised solvers, and backends, installed or not",
     "kernels": "kernels",
     "links": "relations between formulations",
     "plugins": "loaded plug-ins, with their origin",
@@ -169,12 +170,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
                 sources + (" [negative control]" if entry.control else "") + _origin(entry.module),
             )
     elif subject == "solvers":
-        from equimargin.solvers import BACKENDS, SOLVERS
-
-        yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)
-        yield from (
-            (solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values()
-        )
+        yield from _solvers()
     else:
         from equimargin.formulations import links
 
@@ -183,6 +179,22 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
                 f"{link.a} {_ARROWS[link.kind]} {link.b}",
                 f"[{link.kind}; {link.status}] {link.statement}",
             )
+
+
+def _solvers() -> Iterator[tuple[str, str]]:
+    """Yield all solvers: those of comparisons, those that run if named, and missing ones."""
+    from equimargin.solvers import BACKENDS, SOLVERS
+    from equimargin.solvers.backends.installed import installed_backends, missing_backends
+
+    yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)
+    yield from (
+        (solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values()
+    )
+    for name, backend in installed_backends().items():
+        if name not in BACKENDS:
+            yield name, f"backend of {backend.origin}, which runs if named"
+    for name, command in missing_backends():
+        yield name, f"not installed: {command}"
 
 
 def _origin(module: str) -> str:
@@ -199,6 +211,7 @@ def _page(id: str) -> str:
     from equimargin.formulations.kernels.registry import KERNELS
     from equimargin.formulations.numeric.arguments import did_you_mean
     from equimargin.solvers import BACKENDS, SOLVERS
+    from equimargin.solvers.backends.installed import installed_backends, missing_backends
 
     known = {
         name.lower(): name
@@ -212,14 +225,20 @@ def _page(id: str) -> str:
         return "\n".join(_of_family(name))
     if name in SOLVERS:
         return "\n".join(_of_solver(name))
-    if name in BACKENDS:
-        return "\n".join(_of_backend(name))
     if name in KERNELS:
         return "\n".join(_of_kernel(name, KERNELS[name]))
     if id in BUNDLED:
         raise ValueError(
             f"{id} is a bundled data set, which has no page; `equimargin list data` describes it"
         )
+    # Looked up last, because this imports the solvers of cvxpy.
+    backends, missing = installed_backends(), dict(missing_backends())
+    if id.upper() in backends:
+        return "\n".join(_of_backend(backends[id.upper()]))
+    if id.upper() in missing:
+        command = missing[id.upper()]
+        return f"{id.upper()}   (a backend that is not installed)\n\nInstall   {command}"
+    known |= {name.lower(): name for name in backends}
     everything = (
         "; all names are in `equimargin list formulations`, `list families`, `list solvers` and "
         "`list kernels`"
@@ -373,11 +392,18 @@ def _of_solver(name: str) -> Iterator[str]:
     yield from (f"Source   {entry.module}", "", getdoc(getmodule(entry.function)) or "")
 
 
-def _of_backend(name: str) -> Iterator[str]:
+def _of_backend(backend: Backend) -> Iterator[str]:
     """Yield the page of a backend: its programs, and its role in comparisons."""
     from equimargin.solvers import BACKENDS
 
-    backend = BACKENDS[name]
+    name = backend.name
+    if name not in BACKENDS:
+        yield from (
+            f"{name}   (a backend of {backend.origin})",
+            f"  used by compare, bound and judge if named in full (--solver {name})",
+            "  has no answer to a program that it does not take",
+        )
+        return
     cones = (
         "quadratic, linear and second-order cone programs"
         if backend.conic

@@ -63,7 +63,10 @@ SecondsOption = Annotated[
 
 
 def verify(  # prose-ok: param-section
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Certificates.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Certificates of equimargin, or of VIPR or POUNCE."),
+    ],
     prove: Annotated[
         bool,
         flag(
@@ -82,20 +85,33 @@ def verify(  # prose-ok: param-section
     The last line names the checkers: if `python -m equimargin.proofs.coq` has built the
     checker that is proved in Coq, it checks the accepted files too.
 
+    Files of VIPR are checked if their program is linear, without integer variables, and
+    files of POUNCE if it is convex.
+
     Exit status: 0 all are accepted; 1 one is rejected; 2 a file cannot be read; 4 all
     are accepted, and with --prove a theorem is not checked by Coq, for the reason in
-    its line. `python3 -I proofs/checker.py FILE...` does the same without the proved
-    checker and without --prove.
+    its line. `python3 -I proofs/checker.py FILE...` does the same without third-party
+    files, the proved checker and --prove.
     """
     with report_errors():
-        from equimargin.proofs.checker import main as check
+        from equimargin.proofs.third_party.verdict import verdict
 
-        status = check(files)
-        if status == 0:
-            status = _asked_of_the_program(files)
+        status, own = 0, list[str]()
+        for file in files:
+            found = verdict(file)
+            typer.echo(_in_ascii(f"{file}: {found.sentence}"))
+            status = max(status, found.status)
+            own += [file] if found.program == "equimargin" else []
+        if status == 0 and own:
+            status = _asked_of_the_program(own)
         if prove and status == 0:
-            status = UNDECIDED if [file for file in files if not _proved(file)] else 0
+            status = UNDECIDED if [file for file in files if not _proved(file, own)] else 0
     raise typer.Exit(status)
+
+
+def _in_ascii(sentence: str) -> str:
+    """Return a sentence whose names any terminal can print."""
+    return sentence.encode("ascii", "backslashreplace").decode()
 
 
 def _asked_of_the_program(files: list[str]) -> int:
@@ -132,11 +148,13 @@ def _asked_of_the_program(files: list[str]) -> int:
     return 1 if CheckerAnswer.REJECTED in answers else 0
 
 
-def _proved(file: str) -> bool:
+def _proved(file: str, own: list[str]) -> bool:
     """Return True if Coq checks the theorem of a certificate; print a line with the result."""
     from equimargin.proofs.coq import NotProved, condition, prove
 
     try:
+        if file not in own:
+            raise NotProved("--prove is for certificates of equimargin; leave it out")
         theorem, given = (
             prove(Path(file), partial(typer.echo, err=True)),
             condition(Path(file).read_bytes()),

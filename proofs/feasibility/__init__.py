@@ -1,0 +1,21 @@
+"""Proofs in rational numbers that a program is infeasible, or unbounded."""
+
+from equimargin.proofs.feasibility.constraints import LinearConstraints
+from equimargin.proofs.feasibility.irreducible import (
+    Contradiction,
+    find_contradiction,
+    make_irreducible,
+    measure_excess,
+    weights_on,
+)
+from equimargin.proofs.feasibility.unbounded import find_ray
+
+__all__ = [
+    "Contradiction",
+    "LinearConstraints",
+    "find_contradiction",
+    "find_ray",
+    "make_irreducible",
+    "measure_excess",
+    "weights_on",
+]

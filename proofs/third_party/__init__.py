@@ -1,0 +1,1 @@
+"""Check of certificates that third-party solvers write, in exact arithmetic."""

@@ -1,0 +1,57 @@
+"""Command `explain`: whether a model is infeasible or unbounded, and by which constraints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equimargin.cli.options.shared import JSONOption
+from equimargin.cli.output.errors import exit_with, report_errors
+from equimargin.cli.output.files import check_writable, writing
+
+STATUS = {"feasible and bounded": 0, "infeasible": 1, "unbounded": 1, "undecided": 4}
+"""Exit status of every verdict."""
+
+
+def explain(  # prose-ok: param-section
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="MPS, QPS or LP file, also with .gz."),
+    ],
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit in seconds.")
+    ] = 60.0,
+    json: JSONOption = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
+    ] = None,
+) -> None:
+    """Name the constraints that make a model infeasible.
+
+    MODEL is a linear or convex quadratic program. If no point is feasible, the
+    constraints are named that contradict each other, with their lines, and for each a
+    point that satisfies all others of them. If the objective is unbounded, a feasible
+    point and a direction are given. Everything is proven in rational numbers. Integer
+    variables are refused.
+
+    Exit status: 0 the model is feasible and bounded; 1 it is infeasible or unbounded; 2
+    bad usage or input; 4 undecided.
+    """
+    with report_errors(), writing(json, certificate) as write:
+        from json import dumps
+
+        from equimargin.explanation import explain as explain_program
+        from equimargin.formulations.numeric.arguments import positive
+
+        positive(time_limit, "--time-limit")
+        check_writable(json, certificate)
+        found = explain_program(model, seconds=time_limit)
+        typer.echo(found.text)
+        if json is not None:
+            write(json, dumps(found.record(), indent=2))
+        if certificate is not None:
+            write(certificate, dumps(found.certificate(), separators=(",", ":")))
+    exit_with(STATUS[found.verdict])
