@@ -23,7 +23,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.exact_sums import sum_rows
-from equimargin.formulations.numeric.rounding import UNIT, gamma_n
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n
 from equimargin.proofs.outward.convexity import is_definite
 from equimargin.proofs.outward.ends import Ball
 
@@ -33,6 +33,8 @@ POWER_STEPS = 15
 """Steps of the power method towards the smallest eigenvalue."""
 SHARES = (0.5, 0.1, 0.01)
 """Shares of the estimate of the smallest eigenvalue that are tried as s."""
+LOST = 1e-150
+"""Bound of what squares, products and scaled entries lose by underflow."""
 CORRECTIONS = 2
 """Steps towards the solution."""
 
@@ -131,10 +133,13 @@ class Equations:
             return Ball.point(v)
         residual, errors = sum_rows(self.e, (self.E, v), way=-1)
         sizes = (np.abs(residual) + errors) / self.lengths
-        # The sum of the squares, its root and the quotient are rounded.
-        distance = float(np.linalg.norm(sizes)) / np.sqrt(self.smallest)
+        if not residual.any() and not errors.any():
+            return Ball.point(v)
+        # The sum of the squares, its root and the quotient are rounded, or underflow.
+        norm = float(np.linalg.norm(sizes)) + len(sizes) * LOST
+        distance = norm / np.sqrt(self.smallest)
         radius = self.weight * (distance * (1 + (len(sizes) + 16) * 2 * UNIT))
-        return Ball(v, np.where(radius > 0, radius + 5e-324, 0.0) if distance else radius)
+        return Ball(v, np.where(self.weight > 0, radius + SMALLEST, 0.0))
 
 
 def power_of_two(v: Array) -> Array:
@@ -157,7 +162,7 @@ def _smallest_eigenvalue(gram: Array, C: Any, factor: Any) -> float | None:
         u = cho_solve(factor, u / np.linalg.norm(u), check_finite=False)
     terms = int(np.diff(C.indptr).max(initial=0))
     # |gram - C C'| <= gamma |C||C'|, whose norm is at most the sum of the squares of C.
-    error = gamma_n(terms + 2) * float((C.data**2).sum()) * (1 + (C.nnz + 2) * UNIT) + k * 1e-290
+    error = gamma_n(terms + 2) * float((C.data**2).sum()) * (1 + (C.nnz + 2) * UNIT) + C.nnz * LOST
     for share in SHARES:
         shift = share / float(np.linalg.norm(u))
         lowered = gram.copy()
@@ -165,5 +170,5 @@ def _smallest_eigenvalue(gram: Array, C: Any, factor: Any) -> float | None:
         # The diagonal is rounded once.
         least = shift - error - 2 * UNIT * float(gram.diagonal().max())
         if least > shift / 2 and is_definite(lowered):
-            return least * (1 - 4 * UNIT)
+            return float(least * (1 - 4 * UNIT))
     return None
