@@ -90,8 +90,7 @@ def test_ball_of_equations_contains_an_exact_solution(E: list[list[float]]) -> N
     table = np.array(E)
     k, n = table.shape
     for _ in range(30):
-        e: Array = rng.normal(size=k)
-        v: Array = rng.normal(size=n)
+        e, v = rng.normal(size=(k,)), rng.normal(size=(n,))
         weight: Array = np.exp2(rng.integers(-3, 4, n))
         equations = Equations.factored(sparse.csr_array(table), e, weight)
         assert equations is not None
