@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 from threading import Event
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
