@@ -70,6 +70,7 @@ class Equations:
     smallest: float
 
     @classmethod
+    @np.errstate(all="ignore")
     def factored(cls, E: Any, e: Array, weight: Array) -> Equations | None:
         """Return the equations, or None if they are not proven to be independent.
 
@@ -104,6 +105,7 @@ class Equations:
         smallest = _smallest_eigenvalue(gram, C, factor)
         return None if smallest is None else cls(E, e, weight, C, lengths, factor, smallest)
 
+    @np.errstate(all="ignore")
     def nearest(self, v: Array) -> Array:
         """Return a point near v that nearly solves the equations.
 
@@ -121,6 +123,7 @@ class Equations:
             v = v + self.weight * (self.C.T @ cho_solve(self.factor, residual, check_finite=False))
         return v
 
+    @np.errstate(all="ignore")
     def ball(self, v: Array) -> Ball:
         """Return a ball around v that contains a solution of the equations.
 
@@ -143,14 +146,15 @@ class Equations:
 
 
 def power_of_two(v: Array) -> Array:
-    """Return the largest powers of two that are at most v; 0 for 0.
+    """Return the largest powers of two that are at most v; v itself for 0 and inf.
 
     Parameters
     ----------
     v : ndarray
         Numbers >= 0.
     """
-    return np.where(v > 0, np.exp2(np.frexp(v)[1] - 1.0), 0.0)
+    # `exp2` may be off by a rounding, `ldexp` is exact.
+    return np.where(np.isinf(v), v, np.where(v > 0, np.ldexp(1.0, np.frexp(v)[1] - 1), 0.0))
 
 
 def _smallest_eigenvalue(gram: Array, C: Any, factor: Any) -> float | None:

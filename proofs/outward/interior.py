@@ -56,6 +56,9 @@ def interior_points(form: StandardForm, x: Array) -> Iterator[tuple[float, Ball]
         Point nearby.
     """
     for ball in _balls_inside(form, x):
+        if ball is None:
+            yield np.inf, Ball.point(x)
+            continue
         value = upper_end(form, ball, np.arange(form.zero))
         yield value, ball
         if value < np.inf:
@@ -83,6 +86,9 @@ def interior_multipliers(
         return
     dual = _dual_of(form, used, free)
     for ball in _balls_inside(dual, np.concatenate([x[used], z])):
+        if ball is None:
+            yield -np.inf, (Ball.point(x), Ball.point(z))
+            continue
         X = Ball.point(x.copy())
         X.middle[used], X.radius[used] = ball.middle[:k], ball.radius[:k]
         Z = Ball(ball.middle[k:], ball.radius[k:])
@@ -121,18 +127,22 @@ def _dual_of(form: StandardForm, used: Index, free: Index) -> StandardForm:
     )
 
 
-def _balls_inside(form: StandardForm, x: Array) -> Iterator[Ball]:
-    """Yield balls that contain a solution of the equations, off the other constraints."""
+def _balls_inside(form: StandardForm, x: Array) -> Iterator[Ball | None]:
+    """Yield balls that contain a solution of the equations, off the other constraints.
+
+    For a margin without a point it yields None, so that the caller can look at the clock.
+    """
     x = np.clip(x, form.lower, form.upper)
     sizes = np.maximum(np.abs(x), SMALL_TERM * min(1.0, float(np.abs(x).max(initial=0.0))))
-    weight = power_of_two(np.minimum(np.maximum(sizes, SMALLEST_SIZE), form.upper - form.lower))
+    with np.errstate(over="ignore"):
+        room = form.upper - form.lower
+    weight = power_of_two(np.minimum(np.maximum(sizes, SMALLEST_SIZE), room))
     equations = Equations.factored(form.G[: form.zero], form.h[: form.zero], weight)
     if equations is None:
         return
     for share in MARGINS:
         point = _Interior(form, weight, share).near(equations.nearest(x))
-        if point is not None:
-            yield equations.ball(equations.nearest(point))
+        yield None if point is None else equations.ball(equations.nearest(point))
 
 
 @dataclass(frozen=True, eq=False)

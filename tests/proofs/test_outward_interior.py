@@ -16,8 +16,8 @@ from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.model_file import from_ranges
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.outward import form_interval
-from equimargin.proofs.outward.equations import Equations
-from equimargin.proofs.outward.interior import interior_points
+from equimargin.proofs.outward.equations import Equations, power_of_two
+from equimargin.proofs.outward.interior import MARGINS, interior_points
 from equimargin.solvers.backends.form import solve_form
 
 
@@ -175,3 +175,28 @@ def test_sums_of_rows_are_within_their_errors_after_any_cancellation() -> None:
             exact = sum((Fraction(a) for a in A[i]), Fraction(0))
             assert abs(exact - Fraction(sums[i])) <= Fraction(errors[i])
             assert (exact == 0) == (sums[i] == 0)
+
+
+def test_margins_without_a_point_are_shown_for_the_clock() -> None:
+    G = sparse.csr_array(np.array([[1.0, 1.0], [-1.0, -1.0]]))
+    form = StandardForm(
+        *(sparse.csr_array((2, 2)), np.ones(2), G, np.zeros(2), 0, 2, ()),
+        *(np.full(2, -1.0), np.ones(2), 0.0),
+    )
+    assert [value for value, _ in interior_points(form, np.zeros(2))] == [inf] * len(MARGINS)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-200, 1e200, 1e300])
+def test_giant_and_tiny_equations_give_no_warnings(scale: float) -> None:
+    E, v = scale * np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 1.0]]), np.array([0.1, 0.2, 0.3])
+    equations = Equations.factored(sparse.csr_array(E), E @ np.ones(3), np.ones(3))
+    if equations is not None:
+        near = equations.nearest(v)
+        assert equations.ball(near).radius.max() <= 1e-10 * max(1.0, np.abs(near).max())
+
+
+def test_powers_of_two_are_exact_at_the_ends_of_the_range() -> None:
+    ends = np.array([0.0, 5e-324, 3e-323, 2.0**-1022, 1.0, 1.5, 1e308, inf])
+    powers = [0.0, 5e-324, 2.0**-1072, 2.0**-1022, 1.0, 1.0, 2.0**1023, inf]
+    assert power_of_two(ends).tolist() == powers
