@@ -44,7 +44,7 @@ _COMMENTS = re.compile(r"(?:[ \t\r\n\f\v]|%[^\n]*\n)*+")
 
 
 class UnsupportedError(ValueError):
-    """A part of the format that concerns integer variables, or leaves work to its reader."""
+    """A part of a format that is not checked, for example integer variables."""
 
 
 class Constraint(NamedTuple):

@@ -140,6 +140,7 @@ def test_pounce_is_proven(name: str, proven: str) -> None:
         (("tolerance", "num"), "1", "tolerance"),
         (("problem_class",), "sos-poly", "only qp-convex"),
         (("verdict",), "feasible", "only global-min"),
+        (("problem", "objective", "kind"), "cubic", "only quadratic"),
         (("schema",), "pounce.lean-cert/v2", "schema"),
     ],
 )
@@ -151,8 +152,11 @@ def test_forged_pounce_is_rejected_for_its_reason(
     for key in path[:-1]:
         part = part[key]
     part[path[-1]] = value
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=reason) as raised:
         statement(document)
+    assert isinstance(raised.value, vipr.UnsupportedError) == (
+        path[-1] in ("problem_class", "verdict", "kind") or path[0] == "tolerance"
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -174,4 +178,5 @@ def test_command_verifies_each_file_by_its_format(tmp_path: Path) -> None:
         "ACCEPTED: linear program of VI",
         "ACCEPTED: program of POUNCE: t",
     ]
-    assert [verdict(str(file)).status for file in (forged, integers)] == [1, 2]
+    polynomial = CORPUS / "pounce" / "refused_polynomial"
+    assert [verdict(str(file)).status for file in (forged, integers, polynomial)] == [1, 2, 2]
