@@ -184,8 +184,8 @@ class _Words:
             return None
         if not _VALUE.fullmatch(word):
             raise ValueError(
-                f"{_quoted(word)} must be an integer, a fraction or a decimal of at most {MAX_DIGITS} "
-                f"digits"
+                f"{_quoted(word)} must be an integer, a fraction or a decimal of at most "
+                f"{MAX_DIGITS} digits"
             )
         try:
             return Fraction(word)
@@ -274,7 +274,9 @@ class _Certificate:
         if count == "OBJ":
             return Constraint(sense, rhs, self.objective)
         if not _INDEX.fullmatch(count) or count == "-1":
-            raise ValueError(f"{_quoted(count)} must be OBJ, or the number of a constraint's entries")
+            raise ValueError(
+                f"{_quoted(count)} must be OBJ, or the number of a constraint's entries"
+            )
         return Constraint(sense, rhs, _nonzero(words.entries(self.variables, int(count))))
 
     def read_solution(self) -> Fraction:
