@@ -2,12 +2,14 @@
 
     python benchmarks/run.py card [--device cuda] [--seconds 420] [--shrink 1]
 
-First the parts: microseconds of a pair step, and entries of K that a product computes
-in a second. Then whole solves, in one process: wall seconds from the arrays in the
-computer's memory to the solution, to a relative gap of 1e-3 and of 1e-6, and those of
-the proven interval. Data are sampled in other processes meanwhile. Last, 50 costs x 10
-folds of one data set by `solve_grid`. No line begins after `--seconds`. `--shrink 100
---device host` tries the benchmark without a card, on a hundredth of the points.
+First the parts: microseconds of a pair step and of the launches of many machines, and
+entries of K that a product computes in a second. Then many machines in lock-step: 50
+costs x 10 folds by `solve_grid`, those costs of one fold, also in turn,
+and the pairs of ten classes by `one_vs_one`. Then whole solves, in one process: wall
+seconds from the arrays in the computer's memory to the solution, to a relative gap of
+1e-3 and of 1e-6, and those of the proven interval. Data are sampled in other processes
+meanwhile. No line begins after `--seconds`. `--shrink 100 --device host` tries the
+benchmark without a card, on a hundredth of the points.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,12 +33,14 @@ from equimargin.formulations.kernels.kernel import RBF, rbf
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.formulations.problem.construct import classification, regression
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.solvers import solve, solve_grid
+from equimargin.solvers import Solution, one_vs_one, solve, solve_grid
 from equimargin.solvers.device import pairs
+from equimargin.solvers.device.batch import CardBatch, MachineBatch
 from equimargin.solvers.device.card import Card
 from equimargin.solvers.device.method import begin, use_device
 from equimargin.solvers.device.multiplier import proved_products
 from equimargin.solvers.dual.smo import Descent
+from equimargin.solvers.dual.smo_problem import PointProblem, ProblemScaling
 from equimargin.solvers.solution import Limits
 
 Sample = tuple[Any, Any]
@@ -61,10 +66,15 @@ PLAN: list[tuple[str, int, float, str]] = [
     ("classes", 1_000_000, 1.0, "hinge"),
     ("images", 200_000, 1.0, "hinge"),
     ("classes", 1_000_000, 10.0, "hinge"),
+    ("images", 200_000, 10.0, "hinge"),
 ]
 """Data, points, cost and loss of every solve; friedman is a regression."""
 GRIDS = [(10_000, 10), (10_000, 1000)]
-"""Points and features of the grids."""
+"""Points and features of the grids: those of TorchKM's table 2."""
+CLASSES = [(20_000, 20), (40_000, 20)]
+"""Points and features of the problems of ten classes."""
+AT_ONCE = (1, 132, 500)
+"""Machines whose pair steps are measured together."""
 LONGEST_SOLVE = 60.0
 """Time limit of a solve in seconds."""
 
@@ -247,32 +257,91 @@ def solves(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line
             }
 
 
+def together(device: str, shrink: int) -> Iterator[Line]:
+    """Measure the launches of a round of many machines."""
+    X, y = classes(10_000 // shrink, 20)
+    given = classification(X / X.std(axis=0), y, 10.0, rbf(0.05))
+    for n in AT_ONCE:
+        with use_device(device) as card:
+            unit = given.gram.mean_diagonal
+            batch = (
+                MachineBatch(given.gram, unit, n)
+                if card is None
+                else CardBatch.fitting(card, given.gram, unit, n)
+            )
+            if batch is not None and batch.slots == n:
+                yield from launches(card, batch, given)
+
+
+def launches(card: Card | None, batch: MachineBatch, given: MarginProblem) -> Iterator[Line]:
+    """Measure 2,000 pair steps from 0 of every machine, and the other launches."""
+    n, points = batch.slots, PointProblem.of(given, ProblemScaling.of(given))
+    slots, rows = list(range(n)), batch.placed(np.arange(n, dtype=np.int32))
+    for slot in slots:
+        batch.enter(slot, points)
+    batch.choose(slots, batch.look(slots))
+    W = batch.W[rows]
+    places, sides, taken = (rows[:, None], W), batch.sides(rows, W), [1]
+    eps, most = np.full(n, 1e-9), np.full(n, 2000)
+
+    def step() -> None:
+        G, a = batch.G[places].astype(np.float32), batch.a[places]
+        taken[0] = int(batch.pair_steps(rows, G, a, sides, eps, most)[0, 0])
+
+    took = waited(card, step)
+    times = {
+        "pair step": took / taken[0],
+        "look": waited(card, partial(batch.look, slots)),
+        "blocks": waited(card, partial(batch.gather, rows)),
+        "follow": waited(card, partial(batch.follow, rows, W, batch.a[places] + 1, batch.G)),
+    }
+    for part, seconds in times.items():
+        yield {"part": f"{part} of {n}", "d": 20, "size": batch.q, "us": 1e6 * seconds}
+
+
 def grids(device: str, shrink: int, ended: Callable[[], bool]) -> Iterator[Line]:
-    """Solve 50 costs x 10 folds."""
+    """Solve 50 costs x 10 folds and pairs of ten classes in lock-step, and one fold in turn."""
+    costs = np.logspace(-2, 2, 50).tolist()
     for n, d in GRIDS:
-        if ended():
-            return
         X, y = classes(n // shrink, d)
         given = classification((X - X.mean(axis=0)) / X.std(axis=0), y, 1.0, rbf(1 / d))
         folds = np.arange(given.m) % 10 == np.arange(10)[:, None]
-        costs = np.logspace(-2, 2, 50)
-        began, solved, worst = time.perf_counter(), 0, 0.0
-        for fold in folds:
-            if ended():
-                break
-            found = solve_grid(given, costs.tolist(), fold, tol=1e-5, device=device)
-            solved += len(found)
-            worst = max(worst, *(solution.relative_gap for solution in found))
-        yield {
-            "grid": f"{given.m} x {d}",
-            "machines": solved,
-            "gap": worst,
-            "s": time.perf_counter() - began,
+        shape = f"{given.m} x {d}"
+        runs: dict[str, Callable[[], list[Solution]]] = {
+            f"{shape}, 10 folds": partial(solve_grid, given, costs, folds),
+            f"{shape}, 1 fold": partial(solve_grid, given, costs, folds[0]),
+            f"{shape}, 1 fold, in turn": partial(in_turn, given.with_cost, costs),
         }
+        yield from (measured(name, run, device) for name, run in runs.items() if not ended())
+    for n, d in CLASSES:
+        X, y = make_classification(
+            n // shrink, d, n_informative=d, n_redundant=0, n_classes=10, random_state=0
+        )
+        given_pairs = partial(one_vs_one, X / X.std(axis=0), y, 1.0, rbf(1 / d))
+        if not ended():
+            yield measured(f"{n // shrink} x {d}, 45 pairs", given_pairs, device)
+
+
+def in_turn(
+    at_cost: Callable[[float], MarginProblem], costs: list[float], **limits: Any
+) -> list[Solution]:
+    """Solve a problem at every cost, each from 0."""
+    return [solve(at_cost(C), "smo", **limits) for C in costs]
+
+
+def measured(name: str, run: Callable[..., list[Solution]], device: str) -> Line:
+    """Measure many machines; their gaps are computed after the clock has stopped."""
+    began = time.perf_counter()
+    found = run(tol=1e-5, time_limit=LONGEST_SOLVE, device=device)
+    took = time.perf_counter() - began
+    widths = [solution.interval.relative_width for solution in found[:: len(found) // 5 or 1]]
+    steps = sum(solution.iterations or 0 for solution in found)
+    counts = {"machines": len(found), "optimal": sum(solution.ok for solution in found)}
+    return {"grid": name, **counts, "steps": steps, "proven": max(widths), "s": took}
 
 
 def tables(options: Namespace) -> Iterator[Table]:
-    """Yield the tables of parts, solves and grids."""
+    """Yield the tables of parts, grids and solves."""
     began = time.perf_counter()
 
     def ended() -> bool:
@@ -281,7 +350,18 @@ def tables(options: Namespace) -> Iterator[Table]:
     device, shrink = options.device, options.shrink
     yield Table(
         {"part": "32s", "d": "4d", "size": "7d", "rate": "9.2e", "us": "9.2f"},
-        parts(device, shrink),
+        chain(parts(device, shrink), together(device, shrink)),
+    )
+    yield Table(
+        {
+            "grid": "30s",
+            "machines": "8d",
+            "optimal": "8d",
+            "steps": "9d",
+            "proven": "8.1e",
+            "s": "8.2f",
+        },
+        grids(device, shrink, ended),
     )
     yield Table(
         {
@@ -299,10 +379,6 @@ def tables(options: Namespace) -> Iterator[Table]:
             "status": "12s",
         },
         solves(device, shrink, ended),
-    )
-    yield Table(
-        {"grid": "14s", "machines": "8d", "gap": "8.1e", "s": "8.2f"},
-        grids(device, shrink, ended),
     )
 
 

@@ -224,6 +224,12 @@ class Gram:
         if self._kept:
             return np.asarray(self.dense @ v)
         f, support = np.zeros(self.m), np.flatnonzero(v)
+        if self.multiplier is not multiply:
+            # Of a device. That of the processor has bits of its own, which the sums of
+            # the referee, block by block, do not have.
+            found = self.multiplier(self.kernel, self.X, support, v[None, support])
+            if found is not None:
+                return np.asarray(found[0][0])
         for start in range(0, len(support), TILE_ROWS):
             index = support[start : start + TILE_ROWS]
             f += v[index] @ self.rows(index)

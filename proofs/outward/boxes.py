@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.exact_sums import SAFE_PRODUCT, split_products
 from equimargin.formulations.numeric.rounding import UNIT, round_toward
 from equimargin.formulations.programs.standard_form import StandardForm
 
@@ -24,6 +25,8 @@ PASSES = 10
 
 def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Index]:
     """Return a program without rows of one variable, with bounds in their place.
+
+    An equation whose solution is no float stays: no bounds in floats state it.
 
     Parameters
     ----------
@@ -42,12 +45,16 @@ def bounds_of_rows(form: StandardForm) -> tuple[StandardForm, Index]:
     single = single[form.G.data[form.G.indptr[single]] != 0]
     if not len(single):
         return form, np.arange(len(form.h), dtype=np.int64)
-    j, a = form.G.indices[form.G.indptr[single]], form.G.data[form.G.indptr[single]]
     with np.errstate(all="ignore"):
-        ends = form.h[single] / a
+        ends = form.h[single] / form.G.data[form.G.indptr[single]]
+    product, error = split_products(form.G.data[form.G.indptr[single]], ends)
+    sure = (np.abs(product) > SAFE_PRODUCT) | (ends == 0)
+    exact = (product == form.h[single]) & (error == 0) & sure
+    stated = exact | (single >= form.zero)
+    single, ends, exact = single[stated], ends[stated], exact[stated]
+    j, a = form.G.indices[form.G.indptr[single]], form.G.data[form.G.indptr[single]]
     lower, upper, equal = form.lower.copy(), form.upper.copy(), single < form.zero
     above, below = equal | (a > 0), equal | (a < 0)
-    exact = np.abs(a) == 1
     np.minimum.at(upper, j[above], np.where(exact, ends, round_toward(ends, 1))[above])
     np.maximum.at(lower, j[below], np.where(exact, ends, round_toward(ends, -1))[below])
     kept = np.setdiff1d(np.arange(len(form.h), dtype=np.int64), single)

@@ -57,7 +57,7 @@ def prove_convexity(P: Any, clock: Clock) -> str:
     # do not prove are left to exact arithmetic.
     for block in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         part = P[block][:, block]
-        if part.nnz and not _is_dominant(part) and not _is_definite(part):
+        if part.nnz and not _is_dominant(part) and not _block_is_definite(part):
             hard.append(part)
     for part in hard:
         n = part.shape[0]
@@ -85,13 +85,20 @@ def _is_dominant(P: Any) -> bool:
     return bool((P.diagonal() >= sizes * (1 + (P.shape[0] + 8) * 4 * UNIT)).all())
 
 
-def _is_definite(P: Any) -> bool:
-    """Return True if Cholesky's factor of a shifted block exists, which proves P > 0."""
-    k = P.shape[0]
-    if k > MAX_BLOCK:
-        return False
-    table: Array = P.toarray()
-    diagonal = table.diagonal()
+def _block_is_definite(P: Any) -> bool:
+    """Return True if a block is positive definite, and small enough for the proof."""
+    return P.shape[0] <= MAX_BLOCK and is_definite(P.toarray())
+
+
+def is_definite(table: Array) -> bool:
+    """Return True if Cholesky's factor of a shifted matrix exists, which proves it > 0.
+
+    Parameters
+    ----------
+    table : ndarray of shape (k, k)
+        Symmetric matrix.
+    """
+    k, diagonal = len(table), table.diagonal()
     # Rump's shift, doubled for its own roundings; products of tiny numbers underflow.
     share = gamma_n(k + 2)
     shift = 2 * (share / (1 - share) * float(diagonal.sum()) + k**2 * SAFE_PRODUCT)

@@ -7,7 +7,8 @@ Three ways are tried in order of their price, each while the interval is too wid
 1. weak duality: the given point, if it is feasible, and the given multipliers, whose
    faults the bounds on the variables pay for (`ends`, `boxes`);
 2. repair: points and multipliers near the given ones that satisfy the constraints
-   exactly, of which the floats are known to a small error (`repair`);
+   exactly, with floats known to a small error, first with slack in the inequalities
+   (`interior`), then on the active ones (`repair`);
 3. rational numbers: points on the active face, or the exact optimum (`enclosure`).
 
 The best end of each side is kept: bad points and multipliers give a wide interval, not
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import inf
 from typing import Literal
 
@@ -31,6 +33,7 @@ from equimargin.proofs.enclosure.interval import enclosure
 from equimargin.proofs.outward.boxes import bounds_of_rows, implied_bounds
 from equimargin.proofs.outward.convexity import prove_convexity
 from equimargin.proofs.outward.ends import Ball, lower_end, upper_end
+from equimargin.proofs.outward.interior import interior_multipliers, interior_points
 from equimargin.proofs.outward.rational import bound_count, program_of_form
 from equimargin.proofs.outward.repair import repaired_multipliers, repaired_points
 from equimargin.solvers.exact.program.clock import Clock
@@ -150,24 +153,51 @@ def _repaired(
     clock: Clock,
 ) -> FormInterval:
     """Return an interval with ends that repair proves, until it is narrow enough."""
-    form = found.form
-    for value, ball in repaired_points(bounded, x, z[kept]):
-        if found.width <= width or clock.left <= 0:
-            return found
+    for repair in (_with_points_inside, _with_multipliers, _with_points_on_the_face):
+        for better in repair(found, bounded, kept, x, z):
+            found = better
+            if found.width <= width or clock.left <= 0:
+                return found
+    return found
+
+
+def _with_points_inside(
+    found: FormInterval, bounded: StandardForm, kept: Index, x: Array, _: Array
+) -> Iterator[FormInterval]:
+    """Yield intervals with the upper ends of points inside the constraints."""
+    return _with_points(found, kept, interior_points(bounded, x))
+
+
+def _with_points_on_the_face(
+    found: FormInterval, bounded: StandardForm, kept: Index, x: Array, z: Array
+) -> Iterator[FormInterval]:
+    """Yield intervals with the upper ends of points on the active constraints."""
+    return _with_points(found, kept, repaired_points(bounded, x, z[kept]))
+
+
+def _with_points(
+    found: FormInterval, kept: Index, points: Iterator[tuple[float, Ball]]
+) -> Iterator[FormInterval]:
+    """Yield the interval with better and better upper ends."""
+    for value, ball in points:
         # The rows of one variable have become bounds, rounded outward if not exact.
-        if value < found.upper and _keeps_single_rows(form, kept, ball):
+        if value < found.upper and _keeps_single_rows(found.form, kept, ball):
             found = _lowered(found, value, "repair", ball.middle)
-    if found.width <= width:
-        return found
+        yield found
+
+
+def _with_multipliers(
+    found: FormInterval, bounded: StandardForm, kept: Index, x: Array, z: Array
+) -> Iterator[FormInterval]:
+    """Yield the interval with better and better lower ends."""
     *_, boxes = _boxes(bounded, found)
-    for value, (_, Z) in repaired_multipliers(boxes, x, z[kept]):
+    inside = interior_multipliers(boxes, x, z[kept])
+    for value, (_, Z) in chain(inside, repaired_multipliers(boxes, x, z[kept])):
         if value > found.lower:
             whole = z.copy()
             whole[kept] = Z.middle
             found = _raised(found, value, "repair", whole)
-        if found.width <= width or clock.left <= 0:
-            break
-    return found
+        yield found
 
 
 def _keeps_single_rows(form: StandardForm, kept: Index, ball: Ball) -> bool:

@@ -41,6 +41,8 @@ MARGINS = (1e-13, 1e-11, 1e-9, 1e-7, 0.0)
 With the last one, tight inequalities are solved as equations, for programs whose
 constraints leave them no slack.
 """
+MAX_TABLE = 5000
+"""Maximum number of entries of least squares by a singular value decomposition."""
 MAX_FACTORED = 1500
 """Maximum number of unknowns of least squares by a sparse factorisation."""
 MAX_GRAM = 3000
@@ -175,7 +177,9 @@ def _least_squares(B: Any, aim: Array, weight: Array) -> Array | None:
     C = sparse.csr_array(scaled[used].multiply(1 / sizes[used][:, None]))
     k, n = C.shape
     goal = aim[used] / sizes[used]
-    if k + n <= MAX_FACTORED:
+    if k * n <= MAX_TABLE:
+        found = np.linalg.lstsq(C.toarray(), goal, rcond=REGULARISATION)[0]
+    elif k + n <= MAX_FACTORED:
         corner = -REGULARISATION * sparse.eye_array(k)
         system = sparse.csc_matrix(sparse.block_array([[sparse.eye_array(n), C.T], [C, corner]]))
         try:
@@ -263,6 +267,12 @@ def repaired_multipliers(
         for share in MARGINS:
             near, tight = constraints.near(*constraints.start(v, idle), share)
             near = np.maximum(near, constraints.low)
+            point = _parted(Ball.point(near), x, used)
+            value = lower_end(form, *point)
+            yield value, point
+            # Bounds on all variables pay for roundings: no exact solution is needed.
+            if boxed.all() and value > -np.inf:
+                continue
             tight_columns = columns[tight & (share == 0)]
             for chosen in (free, *_with_tight(free, tight_columns[~boxed[tight_columns]])):
                 settled = settle(

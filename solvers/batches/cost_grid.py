@@ -1,4 +1,7 @@
-"""One problem at many costs and for folds of its points, with shared kernel blocks."""
+"""One problem at many costs and for folds of its points, with shared kernel blocks.
+
+On the processor the runs follow each other. On a device they run in lock-step.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.solvers.device.lockstep import solve_together
 from equimargin.solvers.device.method import ON_A_DEVICE, begin, proved_on, use_device
 from equimargin.solvers.dual import smo
 from equimargin.solvers.solution import PROCESSOR, Solution, checked
@@ -28,7 +32,7 @@ def solve_grid(
 ) -> list[Solution]:
     """Solve a problem at every cost C and for every fold, with warm starts.
 
-    Within a fold, a run starts from the result of the previous cost:
+    Within a fold, a run on the processor starts from the result of the previous cost:
 
         alpha(C)  from  C / C_before  alpha(C_before),
         weight_r = 0 where the point of row r is held out
@@ -54,7 +58,10 @@ def solve_grid(
     n_jobs : int
         Threads of every run.
     device : str
-        Device of every run, as in `solve`.
+        Device of the runs, as in `solve`. On a card with memory for K, 8 bytes per
+        entry, as many as it has memory for run together, each from 0: the clock of a
+        run goes on while the others take steps, and its bits do not depend on them.
+        Otherwise they run in turn.
 
     Returns
     -------
@@ -73,7 +80,10 @@ def solve_grid(
     refusal = requires.refusal(problem)
     # All runs share the points and the blocks of K: one refusal is that of all.
     if refusal is not None:
-        raise ValueError(f"solve_grid does not take this {problem.family} problem: {refusal}")
+        elsewhere = "" if limits.device == PROCESSOR else "; leave out device to use the processor"
+        raise ValueError(
+            f"solve_grid does not take this {problem.family} problem: {refusal}{elsewhere}"
+        )
     if problem.hard.any():
         raise ValueError("solve_grid: no row may be hard")
     checked_costs = [
@@ -94,7 +104,9 @@ def solve_grid(
     if limits.device == PROCESSOR:
         return list(smo.solve_in_turn(problems, limits, smo.Descent.of))
     with use_device(limits.device) as card:
-        found = list(smo.solve_in_turn(problems, limits, partial(begin, card)))
+        found = solve_together(card, problems, limits) or list(
+            smo.solve_in_turn(problems, limits, partial(begin, card))
+        )
     return [proved_on(limits.device, solution) for solution in found]
 
 

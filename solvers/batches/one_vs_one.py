@@ -1,23 +1,34 @@
 """Multiclass classification by one binary problem per pair of classes.
 
-All binary problems are parts of one problem of all points, which is validated once.
+All binary problems are parts of one problem of all points, which is validated once. On
+a device they are machines on all points, in lock-step; the points of other classes have
+no cost.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.problem.choices import LOSSES, Bias, LossName
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import classification
+from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.formulations.problem.point import Point
+from equimargin.formulations.rows.listed import Signed
+from equimargin.solvers.device.lockstep import solve_together
+from equimargin.solvers.device.method import ON_A_DEVICE, proved_on, use_device
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import RunOptions, Solution
+from equimargin.solvers.solution import PROCESSOR, Limits, RunOptions, Solution, checked
+
+Pair = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Points of the class -1 and of the class +1."""
 
 
 def one_vs_one(
@@ -55,7 +66,8 @@ def one_vs_one(
     bias : Bias
         As in `classification`.
     **limits : Unpack[RunOptions]
-        tol, max_iter, time_limit and n_jobs of every run, as in `solve`.
+        tol, max_iter, time_limit, n_jobs and device of every run, as in `solve`. Three
+        classes or more run together on a card with memory for K, as in `solve_grid`.
 
     Returns
     -------
@@ -82,8 +94,54 @@ def one_vs_one(
     problem_of_all = classification(
         X, np.ones(labels.shape), C, kernel, check_choice(loss, "loss", LOSSES), bias, sample_weight
     )
-    problems = (
-        restrict_to_pair(problem_of_all, labels == second, labels == first)
-        for first, second in combinations(classes, 2)
-    )
+    pairs = [(labels == second, labels == first) for first, second in combinations(classes, 2)]
+    device = limits.get("device", PROCESSOR)
+    if device != PROCESSOR and len(pairs) > 1 and solver in ("auto", "smo"):
+        together = _solve_together(problem_of_all, pairs, checked(**(DEFAULTS | limits)))
+        if together is not None:
+            return together
+    problems = (restrict_to_pair(problem_of_all, *pair) for pair in pairs)
     return [solve(problem, solver, **limits) for problem in problems]
+
+
+DEFAULTS = RunOptions(tol=1e-6, max_iter=None, time_limit=None)
+"""Limits of `solve` that `checked` needs."""
+
+
+def _solve_together(
+    whole: MarginProblem, pairs: list[Pair], limits: Limits
+) -> list[Solution] | None:
+    """Return the solutions of all pairs; None if the device cannot run them together."""
+    if ON_A_DEVICE.refusal(whole) is not None:
+        return None
+    problems = [
+        replace(
+            whole,
+            rows=Signed(np.where(positive, 1.0, -1.0)),
+            weights=np.where(negative | positive, whole.unit_weights, 0.0),
+        )
+        for negative, positive in pairs
+    ]
+    with use_device(limits.device) as card:
+        found = solve_together(card, problems, limits)
+    return found and [
+        proved_on(limits.device, _of_pair(solution, restrict_to_pair(whole, *pair), *pair))
+        for solution, pair in zip(found, pairs, strict=True)
+    ]
+
+
+def _of_pair(
+    solution: Solution,
+    problem: MarginProblem,
+    negative: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+) -> Solution:
+    """Return a solution on all points as that of a pair's problem."""
+    inside, point = negative | positive, solution.point
+    assert isinstance(point, Point)
+    parts = {
+        name: np.asarray(values)[inside]
+        for name, values in (("alpha", point.alpha), ("beta", point.beta))
+        if values is not None
+    }
+    return replace(solution, problem=problem, point=replace(point, **parts))

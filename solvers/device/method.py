@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import relative_size
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array
@@ -29,12 +28,20 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers.device.card import Card, check_memory
+from equimargin.solvers.device.conjugate import (
+    FEWEST_LANDMARKS,
+    LANDMARKS,
+    STEPS_EXPECTED,
+    ConjugateGradients,
+    ImplicitFace,
+    count_landmarks,
+)
 from equimargin.solvers.device.face import factor_on_card, largest_face
 from equimargin.solvers.device.multiplier import CardMultiplier
 from equimargin.solvers.device.pairs import LARGEST_PAIR_SET, pair_steps_on_card
 from equimargin.solvers.device.products import card_tiles, count_bytes, is_supported
-from equimargin.solvers.dual.newton_on_face import FaceFactor
-from equimargin.solvers.dual.smo import REQUIREMENTS, Descent, descend
+from equimargin.solvers.dual.newton_on_face import SMALL_FACE, FaceFactor, FaceMatrix
+from equimargin.solvers.dual.smo import FACTORISATIONS_EXPECTED, REQUIREMENTS, Descent, descend
 from equimargin.solvers.dual.smo_problem import (
     NEVER,
     OptimalityState,
@@ -48,6 +55,7 @@ from equimargin.solvers.dual.working_set import (
     WorkingSet,
     choose_working_set,
     violators_outside,
+    with_diagonal,
 )
 from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.products.tiles import Block, Index, Tiles, tiles
@@ -168,7 +176,7 @@ def begin(
         needed = count_bytes(gram) + 4.0 * min(gram.m, LARGEST_PAIR_SET) ** 2
         free = card.free_bytes
         check_memory(needed, free, limits.device)
-        working = CardSet(card, gram, unit, memory, largest_face(free - needed))
+        working = CardSet(card, gram, unit, memory, free - needed)
     return Descent.starting(DevicePoints.on(working, points), working, start, limits)
 
 
@@ -202,11 +210,24 @@ class DeviceSet(WorkingSet):
 
     A pair step spends .22 ns per point and pass.
     """
+    landmarks = LANDMARKS
+    """Maximum number of landmarks of a face of more than `costs.max_face` points."""
 
     def __init__(self, exact: Tiles, memory: Workspace, single: Tiles | None = None) -> None:
         super().__init__(exact, single or exact.single(), memory)
-        self.size = SMALL_SET_POINTS if self.m < MANY_POINTS else LARGEST_PAIR_SET
+        self.size = self.size_of_set(self.m)
         self.points = self.placed(self.points)
+
+    @staticmethod
+    def size_of_set(m: int) -> int:
+        """Return the points of a working set of m points.
+
+        Parameters
+        ----------
+        m : int
+            Number of points.
+        """
+        return min(m, SMALL_SET_POINTS if m < MANY_POINTS else LARGEST_PAIR_SET)
 
     def fetched(self, v: Numbers) -> Numbers:
         """Return an array of the device as one of numpy.
@@ -248,8 +269,58 @@ class DeviceSet(WorkingSet):
         self.K = self.single.block(self.points, self.points)
         return int(self.costs.outside_entry * len(self.points) ** 2)
 
-    def face(self, points: Index) -> Block:
-        return self.exact.block(points, points)
+    def stores_matrix(self, n: int) -> bool:
+        """Return True if the matrix of n free points is stored; small ones always are.
+
+        Parameters
+        ----------
+        n : int
+            Number of free points.
+        """
+        return n <= max(self.costs.max_face, SMALL_FACE)
+
+    def newton_work(self, n: int) -> tuple[float, float]:
+        costs = self.costs
+        if self.stores_matrix(n):
+            return super().newton_work(n)
+        if self.landmarks < FEWEST_LANDMARKS:
+            return math.inf, math.inf
+        # A direction takes two systems.
+        products = 2 * STEPS_EXPECTED * costs.outside_entry * n**2
+        landmarks = costs.outside_entry * n * self.landmarks
+        once = costs.face + costs.outside_entry * n * self.m
+        return once, costs.factorisation + products + landmarks
+
+    def newton_work_done(self, n: int) -> int:
+        if self.stores_matrix(n):
+            return super().newton_work_done(n)
+        once, each = self.newton_work(n)
+        return int(once + FACTORISATIONS_EXPECTED * each)
+
+    def face(self, points: Index, ridge: Array) -> FaceMatrix:
+        if self.stores_matrix(len(points)):
+            return with_diagonal(self.exact.block(points, points), ridge)
+        of_all = self.placed(np.zeros(self.m))
+        of_all[points] = ridge
+        return ImplicitFace(self.tiles, of_all, points, points)
+
+    def factor(self, H: FaceMatrix, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+        if not isinstance(H, ImplicitFace):
+            return self.factor_matrix(H, out_of_time)
+        diagonal = self.placed(self.exact.gram.diagonal / self.exact.unit)
+        return ConjugateGradients.of(H, diagonal, self.landmarks, self.factor_matrix, out_of_time)
+
+    def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+        """Return the damped factor of a stored matrix, as `factor_face` does.
+
+        Parameters
+        ----------
+        H : ndarray of shape (n, n)
+            Matrix.
+        out_of_time : callable
+            Returns True if the run must end.
+        """
+        return super().factor(H, out_of_time)
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         moved = np.flatnonzero(change)
@@ -270,12 +341,13 @@ class CardSet(DeviceSet):
         Divisor of K.
     memory : Workspace
         Memory of the processor.
-    max_face : int
-        Number of free points above which Newton steps are skipped.
+    spare : float
+        Bytes that Newton steps may take: the matrix of the free points or, of more
+        points than it has room for, the landmarks.
     """
 
     def __init__(
-        self, card: Card, gram: Gram, unit: float, memory: Workspace, max_face: int
+        self, card: Card, gram: Gram, unit: float, memory: Workspace, spare: float
     ) -> None:
         self.card = card
         exact, single = card_tiles(card, gram, unit)
@@ -288,8 +360,9 @@ class CardSet(DeviceSet):
             self.costs,
             outside_entry=entry,
             face_entry=0.07 + entry,
-            max_face=max_face,
+            max_face=largest_face(spare),
         )
+        self.landmarks = count_landmarks(spare, self.m)
 
     def placed(self, v: Numbers) -> Numbers:
         return self.card.put(v)  # type: ignore[no-any-return]
@@ -300,9 +373,14 @@ class CardSet(DeviceSet):
     def pair_steps(
         self, G: Block, a: Array, sides: SeparablePart, floor: float, eps: float, steps: int
     ) -> tuple[int, float]:
-        return pair_steps_on_card(self.card, self.K, G, a, sides, floor, eps, steps)
+        alone = SeparablePart(*(v[None] for v in sides))
+        slot, limits = self.card.put(np.zeros(1, np.int32)), (np.array([eps]), np.array([steps]))
+        ((done, violation),) = pair_steps_on_card(
+            self.card, self.K[None], slot, G[None], a[None], alone, floor, *limits
+        )
+        return int(done), float(violation)
 
-    def factor(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
+    def factor_matrix(self, H: Block, out_of_time: Callable[[], bool]) -> FaceFactor | None:
         return factor_on_card(self.card, H, out_of_time)
 
 
@@ -381,6 +459,4 @@ class DevicePoints(PointProblem):
             gaps += np.where(squared, curve, c * loss) - part * u
             duals -= part * width + conjugate
         gap, dual = float(np.sum(gaps)), float(np.sum(duals))
-        size = relative_size(self.at_0, dual + gap, dual)
-        relative = gap / size if math.isfinite(gap) and size > 0 else math.inf
-        return OptimalityState(rise, fall, free, least, most, level, gap, dual, relative)
+        return self.state(rise, fall, free, least, most, level, gap, dual)

@@ -1,4 +1,4 @@
-// Pair steps of SMO in one block of THREADS threads, each of which owns EACH points of the working set.
+// Pair steps of SMO for many machines, each in one block of THREADS threads, which own EACH points of its working set.
 //
 // REAL  precision of the gradient, float or double; K is float32, multipliers are float64
 //
@@ -27,12 +27,19 @@ __device__ __forceinline__ double falling(double a, double lower, double width, 
     return a <= lower ? -NEVER : a > 0 ? width + above * a : below * a - width;
 }
 
-// K (q, q) symmetric.  G, a (q,) in place.  lower, upper, width (q,).  ridge (2, q).  out: steps taken, last violation.
+// For every machine: K (q, q) symmetric, that of its slot.  G, a (q,) in place.  lower, upper, width (q,).  ridge (2, q).
+// eps, steps: where to stop.  out: steps taken, last violation.
 extern "C" __global__ __launch_bounds__(THREADS, 1)
-void pair_steps(const float* __restrict__ K, REAL* G, double* a, const double* __restrict__ lower,
+void pair_steps(const float* __restrict__ K, const int* slots, REAL* G, double* a, const double* __restrict__ lower,
                 const double* __restrict__ upper, const double* __restrict__ width, const double* __restrict__ ridge,
-                int q, float floor, float eps, int steps, double* out)
+                int q, float floor, const float* all_eps, const int* all_steps, double* out)
 {
+    const size_t machine = blockIdx.x;
+    K += slots[machine] * (size_t)q * q;
+    G += machine * q; a += machine * q; lower += machine * q; upper += machine * q; width += machine * q;
+    ridge += 2 * machine * q; out += 2 * machine;
+    const float eps = all_eps[machine];
+    const int steps = all_steps[machine];
     // sa (q,), sG (q,) and the diagonal of K (q,): 20 bytes a point at most.
     DYNAMIC double shared[];
     double* sa = shared;

@@ -1,10 +1,11 @@
-"""Pair steps of SMO on a card, in one block of threads (`pairs.cu`)."""
+"""Pair steps of SMO on a card, in one block of threads for each machine (`pairs.cu`)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.device.card import Card, CompiledKernel, DeviceArray
 from equimargin.solvers.device.products import int32
 from equimargin.solvers.dual.smo_problem import SeparablePart
@@ -20,49 +21,54 @@ BYTES_PER_POINT = 20
 def pair_steps_on_card(
     card: Card,
     K: DeviceArray,
+    slots: DeviceArray,
     G: DeviceArray,
     a: DeviceArray,
     sides: SeparablePart,
     floor: float,
-    eps: float,
-    steps: int,
-) -> tuple[int, float]:
-    """Take pair steps on a and G in place, as `working_set.pair_steps` does.
+    eps: Array,
+    steps: Array,
+) -> Array:
+    """Take pair steps of n machines on a and G in place, as `working_set.pair_steps` does.
+
+    Each machine has a block of threads of its own, so that its result does not depend
+    on the others.
 
     Parameters
     ----------
     card : Card
-        Card, whose arrays the others are.
-    K : cupy.ndarray of shape (q, q)
-        Block of the set in float32, q at most LARGEST_PAIR_SET.
-    G : cupy.ndarray of shape (q,)
-        Gradient, in float32 or float64.
-    a : cupy.ndarray of shape (q,)
+        Card, whose arrays the others are, except for `eps` and `steps`.
+    K : cupy.ndarray of shape (s, q, q)
+        Blocks of the sets in float32, q at most LARGEST_PAIR_SET.
+    slots : cupy.ndarray of int32 of shape (n,)
+        Block of every machine.
+    G : cupy.ndarray of shape (n, q)
+        Gradients, in float32 or float64.
+    a : cupy.ndarray of shape (n, q)
         Variables.
     sides : SeparablePart
-        Separable part at the set's points.
+        Separable parts at the sets' points: (n, q), and (n, 2, q).
     floor : float
         Minimum curvature of a pair.
-    eps : float
+    eps : ndarray of shape (n,)
         Violation at which to stop.
-    steps : int
+    steps : ndarray of shape (n,)
         Maximum number of steps.
 
     Returns
     -------
-    steps : int
-        Number of steps taken.
-    violation : float
-        Violation of the last pair.
+    ndarray of shape (n, 2)
+        Number of steps taken, and violation of the last pair.
     """
-    q, out = len(a), card.cupy.empty(2)
+    n, q = G.shape
+    out = card.cupy.empty((n, 2))
     kernel = pair_kernel(card, q, G.dtype)
-    threads = _shape(q)[0]
-    arrays = (K, G, a, *map(card.cupy.ascontiguousarray, sides))
-    numbers = (*int32(q), np.float32(floor), np.float32(eps), *int32(steps))
-    kernel((1,), (threads,), (*arrays, *numbers, out), shared_mem=BYTES_PER_POINT * q)
-    done, violation = card.get(out).tolist()
-    return int(done), violation
+    arrays = (K, slots, G, a, *map(card.cupy.ascontiguousarray, sides))
+    limits = (card.put(eps.astype(np.float32)), card.put(steps.astype(np.int32)))
+    given = (*arrays, *int32(q), np.float32(floor), *limits, out)
+    kernel((n,), (_shape(q)[0],), given, shared_mem=BYTES_PER_POINT * q)
+    found: Array = card.get(out)
+    return found
 
 
 def pair_kernel(card: Card, q: int, dtype: DTypeLike) -> CompiledKernel:

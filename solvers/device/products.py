@@ -141,8 +141,7 @@ def card_tiles(card: Card, gram: Gram, unit: float) -> tuple[Tiles, Tiles]:
     if isinstance(gram.kernel, Precomputed):
         K = card.put(gram.dense / unit)
         return tuple(  # type: ignore[return-value]
-            StoredCardTiles(gram, unit, card, K.astype(t, copy=False), t)
-            for t in (np.float64, np.float32)
+            StoredTiles(gram, unit, K.astype(t, copy=False), t) for t in (np.float64, np.float32)
         )
     found = formula(gram.kernel, card.put(gram.X), unit)
     left, kind = found.left, CardTiles
@@ -190,14 +189,22 @@ class CardTiles(Tiles):
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            self._add(self._right(rows[part]), v[part], f)
+            self._add(self.left, self._right(rows[part]), v[part], f)
 
-    def _add(self, Z: Any, v: Any, f: Any) -> None:
-        """Add K's columns of the features Z, times v, to f."""
-        (n, e), q, side = self.left.shape, len(Z), self._side
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        left = self.left[columns]
+        f: Array = self.card.put(np.zeros(len(columns)))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            self._add(left, self._right(rows[part]), v[part], f)
+        return f
+
+    def _add(self, left: Any, Z: Any, v: Any, f: Any) -> None:
+        """Add k of the features, points by Z, times v, to f."""
+        (n, e), q, side = left.shape, len(Z), self._side
         grid, per = split_rows(n, q, side)
         out = self.card.cupy.empty((grid[1], n))
-        self._run("product", grid, (self.left, Z, v, out, *int32(n, q, e, per)))
+        self._run("product", grid, (left, Z, v, out, *int32(n, q, e, per)))
         f += out.sum(axis=0)
 
     @property
@@ -223,9 +230,13 @@ class LinearCardTiles(CardTiles):
     def add_product(self, rows: Index, v: Array, f: Array) -> None:
         f += self.left @ (v.astype(self.dtype) @ self.left[rows])
 
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f: Array = self.left[columns] @ (v.astype(self.dtype) @ self.left[rows])
+        return f.astype(np.float64)
 
-class StoredCardTiles(Tiles):
-    """Tiles of a matrix that the card stores.
+
+class StoredTiles(Tiles):
+    """Tiles of a matrix that the device stores.
 
     Parameters
     ----------
@@ -233,17 +244,15 @@ class StoredCardTiles(Tiles):
         K.
     unit : float
         Divisor.
-    card : Card
-        Card.
     K : cupy.ndarray of shape (m, m)
         K / unit.
     dtype : DTypeLike
         Precision.
     """
 
-    def __init__(self, gram: Gram, unit: float, card: Card, K: Any, dtype: DTypeLike) -> None:
+    def __init__(self, gram: Gram, unit: float, K: Any, dtype: DTypeLike) -> None:
         super().__init__(gram, unit, Crew(1), dtype)
-        self.card, self.K = card, K
+        self.K = K
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         return self.K[rows[:, None], columns]  # type: ignore[no-any-return]
@@ -253,6 +262,11 @@ class StoredCardTiles(Tiles):
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             f += v[part].astype(self.dtype) @ self.K[rows[part]]
+
+    def product(self, rows: Index, v: Array, columns: Index) -> Array:
+        f = np.zeros_like(self.K[0], dtype=np.float64)
+        self.add_product(rows, v, f)
+        return f[columns]
 
 
 def macros(dtype: DTypeLike, join: str, value: str) -> dict[str, object]:

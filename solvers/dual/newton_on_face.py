@@ -66,7 +66,9 @@ class FaceFactor(Protocol):
         """
 
 
-Factorisation = Callable[[NDArray[Any], Callable[[], bool]], FaceFactor | None]
+FaceMatrix = Any
+"""Matrix of numpy or of a device, or an operator with the products and parts of one."""
+Factorisation = Callable[[FaceMatrix, Callable[[], bool]], FaceFactor | None]
 """Function that returns the damped factor of a matrix, None without one or out of time."""
 
 
@@ -103,7 +105,7 @@ def count_affordable_factorisations(n: int, work: int) -> int:
 
 
 def maximise_on_face(
-    H: NDArray[Any],
+    H: FaceMatrix,
     g: Array,
     x: Array,
     lower: Array,
@@ -274,6 +276,8 @@ def _direction(
     if total is not None:
         if factor is not None:
             normal = factor.solve(np.ones_like(g))
-            d += (total - d.sum()) / normal.sum() * normal
+            # 0 if an iterative solver ran out of time.
+            if float(normal.sum()) != 0.0:
+                d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d

@@ -207,10 +207,7 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
     Solution
         Best point of the run.
     """
-    margin = descent.problem.margin
-    progress = DualConvergenceMonitor(
-        "smo", margin, limits, limits.max_iter or 10_000_000 + 1000 * margin.p, descent.product
-    )
+    progress = descent.monitor(limits)
     try:
         _run_rounds(descent, progress, watched or limits.callback is not None)
     except MemoryError as problem:
@@ -221,30 +218,8 @@ def descend(descent: Descent, limits: Limits, watched: bool) -> Solution:
 
 def _run_rounds(descent: Descent, progress: DualConvergenceMonitor, watched: bool) -> None:
     """Run rounds until the monitor has a status."""
-    while True:
-        if (
-            watched
-            or descent.ready
-            or progress.out_of_time
-            or descent.effort.steps >= progress.max_iter
-        ):
-            # Compute the true gap: its estimate is small, or the run must end.
-            previous_gap, was_ready, was_stuck = progress.gap, descent.ready, descent.stuck
-            stops = progress.show(
-                descent.problem.multipliers(descent.at.a),
-                descent.effort.steps,
-                descent.look.violation,
-            )
-            descent.take(progress.shown.f)
-            if stops:
-                return
-            descent.look_again()
-            if descent.ended(progress):
-                return
-            misled = was_ready and progress.gap > 0.1 * previous_gap
-            if was_stuck or descent.ready or misled:
-                descent.correct(progress)
-            watched = progress.limits.callback is not None
+    while not descent.check(progress, watched):
+        watched = progress.limits.callback is not None
         descent.pair_round(progress)
         descent.newton_round(progress)
 
@@ -440,7 +415,7 @@ class Descent:
         if start is not None:
             a = points.numbers(initial_multipliers(start, points.margin))
             at = SmoIterate(a, -points.z, np.inf)
-        return cls._at(points, at, working, limits)
+        return cls.placed_at(points, at, working, limits)
 
     def turned_to(self, problem: MarginProblem, limits: Limits) -> Descent:
         """Return the initial state for the same data at other costs.
@@ -459,18 +434,29 @@ class Descent:
         ratio = problem.C / margin.C if problem.weights is margin.weights else 0.0
         points = self.problem.at_costs(problem)
         a = np.clip(ratio * self.at.a, points.sides.lower, points.sides.upper)
-        return self._at(
+        return self.placed_at(
             points, SmoIterate(a, ratio * f - points.z, ratio * self.at.drift), self.working, limits
         )
 
     @classmethod
-    def _at(
+    def placed_at(
         cls, problem: PointProblem, at: SmoIterate, working: WorkingSet, limits: Limits
     ) -> Descent:
         """Return the state at a point, with no work done.
 
         Large problems use float32 if the gap can be estimated: the estimate shows when
         float32 fails.
+
+        Parameters
+        ----------
+        problem : PointProblem
+            Scaled problem.
+        at : SmoIterate
+            Point.
+        working : WorkingSet
+            Working set.
+        limits : Limits
+            Limits of the run.
         """
         working.work_in(
             working.single
@@ -507,6 +493,18 @@ class Descent:
         """True if pair steps make no progress, or have been too many while `rough`."""
         too_many = self.rough and self.effort.steps > ROUGH_STEPS_PER_POINT * self.working.m
         return self.aim.idle >= STALLED_ROUNDS or too_many
+
+    def monitor(self, limits: Limits) -> DualConvergenceMonitor:
+        """Return the convergence monitor of a run that begins now.
+
+        Parameters
+        ----------
+        limits : Limits
+            Limits of the run.
+        """
+        margin = self.problem.margin
+        most = limits.max_iter or 10_000_000 + 1000 * margin.p
+        return DualConvergenceMonitor("smo", margin, limits, most, self.product)
 
     def product(self, beta: Array) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
@@ -561,7 +559,7 @@ class Descent:
         f : ndarray of shape (m,)
             Function values.
         """
-        self.at.G = self.working.placed(f) / self.problem.units.spread - self.problem.z
+        self.at.G[:] = self.working.placed(f) / self.problem.units.spread - self.problem.z
 
     def look_again(self) -> None:
         """Recompute violation, level and estimated gap."""
@@ -571,6 +569,40 @@ class Descent:
         """Recompute violation, level and estimated gap, and record the round."""
         self.look_again()
         self.aim.note(self.look, self.problem.most_dual)
+
+    def check(self, progress: DualConvergenceMonitor, watched: bool = False) -> bool:
+        """Compute the true gap if its estimate is small, or if the run must end.
+
+        Parameters
+        ----------
+        progress : DualConvergenceMonitor
+            Convergence monitor.
+        watched : bool
+            True to compute it in any case.
+
+        Returns
+        -------
+        bool
+            True if the run has ended.
+        """
+        limit_reached = progress.out_of_time or self.effort.steps >= progress.max_iter
+        if not (watched or self.ready or limit_reached):
+            return False
+        previous_gap, was_ready, was_stuck = progress.gap, self.ready, self.stuck
+        stops = progress.show(
+            self.problem.multipliers(self.at.a), self.effort.steps, self.look.violation
+        )
+        self.take(progress.shown.f)
+        if stops:
+            return True
+        self.look_again()
+        if self.ended(progress):
+            return True
+        # The estimate misled if it was small, and the true gap is not.
+        misled = was_ready and progress.gap > 0.1 * previous_gap
+        if was_stuck or self.ready or misled:
+            self.correct(progress)
+        return False
 
     def ended(self, progress: DualConvergenceMonitor) -> bool:
         """Stop an infeasible or stationary run; return True if it has stopped.
@@ -619,7 +651,7 @@ class Descent:
         if self.working.in_float32:
             self.working.work_in(self.working.exact)
         if problem.margin.convex and progress.dual < 0.0:
-            self.at = SmoIterate(np.zeros_like(problem.z), -problem.z, 0.0)
+            self.at.a[:], self.at.G[:], self.at.drift = 0.0, -problem.z, 0.0
         self.aim.narrow(tol, progress.gap, self.close)
         if problem.margin.convex and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
@@ -649,46 +681,81 @@ class Descent:
         progress : DualConvergenceMonitor
             Convergence monitor, for the iteration and time limits.
         """
-        effort, look, goal = self.effort, self.look, self.aim.goal
-        effort.work += self.working.choose(look)
+        effort, before = self.effort, self.look
+        effort.work += self.working.choose(before)
         W, K = self.working.points, self.working.K
-        a, G = self.at.a[W], (self.at.G[W] - look.level).astype(self.working.tiles.dtype)
+        a, G = self.at.a[W], (self.at.G[W] - before.level).astype(self.working.tiles.dtype)
         sides = self.problem.sides if self.working.whole else self.problem.sides.of(W)
-        deepest = (
-            DEEPEST_WHOLE_ROUND
-            if self.working.whole and self.problem.has_estimate
-            else DEEPEST_ROUND
-        )
+        eps, left = self.target(len(W))
+        taken = 0
+        while (most := self.steps_at_once(len(W), left - taken, progress)) > 0:
+            steps, violation = self.working.pair_steps(
+                G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, most
+            )
+            taken, effort.steps = taken + steps, effort.steps + steps
+            if violation <= eps or steps < most:
+                break
+        self.note_pair_steps(taken, len(W), self._move(W, a), before)
+
+    def target(self, size: int) -> tuple[float, int]:
+        """Return the violation at which a round of pair steps ends, and its most steps.
+
+        Parameters
+        ----------
+        size : int
+            Points of the working set.
+        """
+        look, goal = self.look, self.aim.goal
+        whole = self.working.whole and self.problem.has_estimate
+        deepest = DEEPEST_WHOLE_ROUND if whole else DEEPEST_ROUND
         # Assume that gap and violation decrease in proportion; 0.5 is a margin.
         eps = look.violation * min(
             max(0.5 * goal / max(look.relative_gap, goal), deepest), SHALLOWEST_ROUND
         )
-        limit = max(
-            self.working.costs.steps_per_point * len(W),
+        most = max(
+            self.working.costs.steps_per_point * size,
             FEWEST_ROUND_STEPS,
-            effort.steps // 2 if self.rough else 0,
+            self.effort.steps // 2 if self.rough else 0,
         )
-        taken = 0
-        while taken < limit and effort.steps < progress.max_iter and not progress.out_of_time:
-            max_steps = min(
-                max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // len(W)),
-                limit - taken,
-                progress.max_iter - effort.steps,
-            )
-            steps, violation = self.working.pair_steps(
-                G, a, sides, PAIR_CURVATURE_FLOOR[K.dtype], eps, max_steps
-            )
-            taken, effort.steps = taken + steps, effort.steps + steps
-            if violation <= eps or steps < max_steps:
-                break
-        effort.price = taken * (2 * len(W) + self.working.costs.pair_step) + self._move(W, a)
+        return eps, most
+
+    def steps_at_once(self, size: int, left: int, progress: DualConvergenceMonitor) -> int:
+        """Return the pair steps until the clock is checked again; 0 at a limit.
+
+        Parameters
+        ----------
+        size : int
+            Points of the working set.
+        left : int
+            Steps that the round may still take.
+        progress : DualConvergenceMonitor
+            Convergence monitor, for the iteration and time limits.
+        """
+        if progress.out_of_time:
+            return 0
+        at_once = max(FEWEST_STEPS_AT_ONCE, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // size)
+        return max(min(at_once, left, progress.max_iter - self.effort.steps), 0)
+
+    def note_pair_steps(
+        self, taken: int, size: int, outside_work: int, before: OptimalityState
+    ) -> None:
+        """Record the work and the pace of a round of pair steps.
+
+        Parameters
+        ----------
+        taken : int
+            Steps.
+        size : int
+            Points of the working set.
+        outside_work : int
+            Work outside of the set's block of K.
+        before : OptimalityState
+            State before the round.
+        """
+        effort, old, new = self.effort, before.relative_gap, self.look.relative_gap
+        effort.price = taken * (2 * size + self.working.costs.pair_step) + outside_work
         effort.work += effort.price
-        new_gap = self.look.relative_gap
-        effort.pace = (
-            float(np.log(look.relative_gap / new_gap))
-            if 0.0 < new_gap < look.relative_gap < np.inf
-            else 0.0
-        )
+        effort.pace = float(np.log(old / new)) if 0.0 < new < old < np.inf else 0.0
 
     def newton_round(self, progress: DualConvergenceMonitor) -> None:
         """Take Newton steps on the free points if cheaper than further pair steps.
@@ -698,18 +765,16 @@ class Descent:
         progress : DualConvergenceMonitor
             Convergence monitor, for the time limit.
         """
-        if not self.problem.margin.convex:
+        # The free points are counted only where their number matters.
+        if not self.problem.margin.convex or (self.rough and self.look.relative_gap > NEWTON_GAP):
             return
         free = np.flatnonzero(self.look.free)
         max_factorisations = self._affordable(len(free))
         if not max_factorisations:
             return
         a, sides = self.at.a[free], self.problem.sides.of(free)
-        H = self.working.face(free)
         # The separable part adds its ridge on the side of 0 where a_i lies.
-        H.reshape(-1)[:: len(free) + 1] += np.where(a > 0, sides.ridge[1], sides.ridge[0]).astype(
-            H.dtype
-        )
+        H = self.working.face(free, np.where(a > 0, sides.ridge[1], sides.ridge[0]))
         lower, upper = np.where(a > 0, 0.0, sides.lower), np.where(a < 0, 0.0, sides.upper)
         g = self.look.level - self.look.rise[free]
         solution = maximise_on_face(
@@ -723,7 +788,8 @@ class Descent:
             lambda: progress.out_of_time,
             self.working.factor,
         )
-        self.effort.spent, self.effort.work = self._move(free, solution) + 4 * len(free) ** 2, 0
+        spent = self.working.newton_work_done(len(free))
+        self.effort.spent, self.effort.work = self._move(free, solution) + spent, 0
 
     def _affordable(self, n: int) -> int:
         """Return how many factorisations of n free points may be tried now.
@@ -735,22 +801,15 @@ class Descent:
             once + FACTORISATIONS_EXPECTED * each < ahead
 
         with `once` the work of the matrix and the gradient update, `each` that of a
-        factorisation, and `ahead` that of pair steps at the price and pace of the last
-        round.
+        factorisation (`WorkingSet.newton_work`), and `ahead` that of pair steps at the
+        price and pace of the last round.
         """
         effort, look, goal = self.effort, self.look, self.aim.goal
-        working, costs = self.working, self.working.costs
         if not self.rough and n <= SMALL_FACE:
             return count_affordable_factorisations(n, effort.work // WORK_PER_MULTIPLICATION)
-        if (
-            not 2 <= n <= costs.max_face
-            or look.relative_gap > NEWTON_GAP
-            or effort.work < 2 * effort.spent
-        ):
+        if n < 2 or look.relative_gap > NEWTON_GAP or effort.work < 2 * effort.spent:
             return 0
-        once = costs.face + int(costs.face_entry * n**2)
-        once += 0 if working.whole else int(costs.outside_entry * n * working.m)
-        each = costs.factorisation + int(costs.face_entry * n**2) + n**3 // costs.cubes
+        once, each = self.working.newton_work(n)
         ahead = (
             effort.price
             * float(np.log(max(look.relative_gap, goal) / goal))

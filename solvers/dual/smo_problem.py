@@ -332,18 +332,29 @@ class PointProblem:
         least, most, level, gap, dual = _seen(
             G, a, self.z, self.sides, self.costs, rise, fall, free
         )
+        return self.state(rise, fall, free, least, most, level, gap, dual)
+
+    def state(
+        self,
+        rise: Array,
+        fall: Array,
+        free: NDArray[np.bool_],
+        least: float,
+        most: float,
+        level: float,
+        gap: float,
+        dual: float,
+    ) -> OptimalityState:
+        """Return the state with its relative gap.
+
+        Parameters
+        ----------
+        rise, fall, free, least, most, level, gap, dual
+            As in `OptimalityState`.
+        """
         size = relative_size(self.at_0, dual + gap, dual)
-        return OptimalityState(
-            rise,
-            fall,
-            free,
-            least,
-            most,
-            level,
-            gap,
-            dual,
-            gap / size if math.isfinite(gap) and size > 0 else math.inf,
-        )
+        relative = gap / size if math.isfinite(gap) and size > 0 else math.inf
+        return OptimalityState(rise, fall, free, least, most, level, gap, dual, relative)
 
 
 @brief

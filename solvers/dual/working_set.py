@@ -17,6 +17,7 @@ T. Joachims. Making large-scale SVM learning practical (1999), for the sets.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -29,7 +30,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
-from equimargin.solvers.dual.newton_on_face import FaceFactor, factor_face
+from equimargin.solvers.dual.newton_on_face import FaceFactor, FaceMatrix, factor_face
 from equimargin.solvers.dual.smo_problem import NEVER, Index, OptimalityState, SeparablePart
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
@@ -324,24 +325,60 @@ class WorkingSet:
         self.tiles.renew(self.K, self.points, places)
         return 8 * size * len(places)
 
-    def face(self, points: Index) -> Block:
-        """Return a writable copy of K at some points.
+    def newton_work(self, n: int) -> tuple[float, float]:
+        """Return the work of a Newton attempt on a face, and of each of its factorisations.
+
+        Parameters
+        ----------
+        n : int
+            Number of free points.
+
+        Returns
+        -------
+        once, each : float
+            Work of the matrix and the gradient update, and that of a factorisation;
+            inf if the face is too large.
+        """
+        costs = self.costs
+        if n > costs.max_face:
+            return math.inf, math.inf
+        once = costs.face + int(costs.face_entry * n**2)
+        once += 0 if self.whole else int(costs.outside_entry * n * self.m)
+        return once, costs.factorisation + int(costs.face_entry * n**2) + n**3 // costs.cubes
+
+    def newton_work_done(self, n: int) -> int:
+        """Return the work that a Newton attempt counts for, without the gradient update.
+
+        Parameters
+        ----------
+        n : int
+            Number of free points.
+        """
+        return 4 * n**2
+
+    def face(self, points: Index, ridge: Array) -> FaceMatrix:
+        """Return the matrix of the free points, K + diag(ridge).
 
         Parameters
         ----------
         points : ndarray of shape (k,)
             Indices of the points.
+        ridge : ndarray of shape (k,)
+            Curvatures of the separable part.
 
         Returns
         -------
         ndarray of shape (k, k)
-            Block of K.
+            Matrix in its own memory, or one that `factor` takes.
         """
         if self.whole:
-            return np.asarray(self.K[np.ix_(points, points)])
-        return self.tiles.block(
-            points, points, self.memory.array("face", (len(points), len(points)), self.tiles.dtype)
-        )
+            H = np.asarray(self.K[np.ix_(points, points)])
+        else:
+            k = len(points)
+            H = self.tiles.block(
+                points, points, self.memory.array("face", (k, k), self.tiles.dtype)
+            )
+        return with_diagonal(H, ridge)
 
     def follow(self, points: Index, change: Array, G: Array) -> int:
         """Add K[:, points] change to the gradient in place, by the block if possible.
@@ -375,6 +412,20 @@ class WorkingSet:
         G[points] = inside
         G[others] += self.tiles.product(points[moved], change[moved], np.flatnonzero(others))
         return 3 * len(moved) * (self.m - len(points))
+
+
+def with_diagonal(H: Block, ridge: Array) -> Block:
+    """Return H + diag(ridge), in the memory of H.
+
+    Parameters
+    ----------
+    H : ndarray of shape (k, k)
+        Matrix in C order.
+    ridge : ndarray of shape (k,)
+        Numbers to add.
+    """
+    H.reshape(-1)[:: len(ridge) + 1] += ridge.astype(H.dtype)
+    return H
 
 
 def choose_working_set(look: OptimalityState, before: Index, size: int) -> Index:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def read_solution(path: Path) -> tuple[Values | None, Values | None]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if text.lstrip().startswith("{"):
         return _from_json(path, text)
+    if re.search(r"^\s*Index\s+Status\s", text, re.MULTILINE):
+        raise ValueError(
+            f"{path} is HiGHS's table with rounded numbers (write_solution_style = 1); write it "
+            f"with write_solution_style = 0"
+        )
     columns, rows = _from_lines(text)
     if not columns:
         raise ValueError(

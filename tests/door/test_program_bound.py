@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -228,6 +229,19 @@ def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
         "# Rows 2\nr1 2\nr2 2\n"
     )
     assert read_solution(path) == ({"x": 0.7625, "y": 0.475}, {"r1": 4.275, "r2": 0.0})
+
+
+def test_a_table_with_rounded_numbers_is_refused(tmp_path: Path, model: Path) -> None:
+    import highspy
+
+    solver: Any = vars(highspy)["Highs"]()
+    path = tmp_path / "s.sol"
+    solver.silent()
+    solver.readModel(str(model))
+    solver.run()
+    solver.writeSolution(str(path), 1)
+    with pytest.raises(ValueError, match="write_solution_style = 0"):
+        read_solution(path)
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,24 @@ the interface of `Card`; its kernels are those of the card, compiled as C++.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from scipy.linalg import solve_triangular
 
 from emulated.kernels import EmulatedKernel
+from equimargin.solvers.device import method
 
 FUNCTIONS = {
     *("argpartition", "argsort", "clip", "concatenate", "count_nonzero", "flatnonzero"),
-    *("ones_like", "sum", "where", "zeros_like"),
+    *("ones_like", "sort", "sum", "where", "zeros_like"),
 }
 """Functions of numpy on which the method depends; a test finds them in CuPy."""
 METHODS = {"astype", "any", "copy", "diagonal", "max", "mean", "min", "ravel", "reshape", "sum"}
@@ -146,6 +149,7 @@ class StrictCard:
         self.folder, self.free_bytes = folder, free_bytes
         self.cupy = SimpleNamespace(
             empty=lambda shape, dtype=np.float64: StrictArray(np.full(shape, np.nan, dtype)),
+            zeros=lambda shape, dtype=np.float64: StrictArray(np.zeros(shape, dtype)),
             ascontiguousarray=lambda v: StrictArray(np.ascontiguousarray(v.array)),
             linalg=SimpleNamespace(cholesky=lambda A: StrictArray(np.linalg.cholesky(A.array))),
         )
@@ -165,6 +169,26 @@ class StrictCard:
     ) -> StrictKernel:
         """Return a kernel, compiled as C++."""
         return StrictKernel(EmulatedKernel(file, name, macros, self.folder))
+
+
+@contextmanager
+def emulated_card(folder: Path, patch: pytest.MonkeyPatch, **options: Any) -> Iterator[None]:
+    """Make device="cuda" a card whose kernels run as C++, while entered.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the compiled kernels.
+    patch : pytest.MonkeyPatch
+        Patches of the test.
+    **options
+        Arguments of `StrictCard`.
+    """
+    with patch.context() as within:
+        within.setattr(method, "Card", lambda device: StrictCard(folder, **options))
+        for name, module in strict_cupyx().items():
+            within.setitem(sys.modules, name, module)
+        yield
 
 
 def strict_cupyx() -> dict[str, Any]:

@@ -28,9 +28,16 @@ PARAMETERS = {
     "product": "const REAL* X, const REAL* Z, const double* v, double* out, "
     "int n, int q, int d, int per",
     "block": "const REAL* X, const REAL* Z, REAL* out, int n, int q, int d",
-    "pair_steps": "const float* K, REAL* G, double* a, const double* lower, const double* upper, "
-    "const double* width, const double* ridge, int q, float floor, float eps, int steps, "
-    "double* out",
+    "pair_steps": "const float* K, const int* slots, REAL* G, double* a, const double* lower, "
+    "const double* upper, const double* width, const double* ridge, int q, float floor, "
+    "const float* all_eps, const int* all_steps, double* out",
+    "look": "const int* slots, const double* a, const double* G, const double* z, "
+    "const double* lower, const double* upper, const double* width, const double* ridge, "
+    "const double* costs, const bool* inside, double* rise, double* fall, bool* free, "
+    "double* out, int m",
+    "gather": "const double* K, const int* slots, const long long* W, float* blocks, int m, int q",
+    "follow": "const double* K, const int* slots, const long long* rows, const double* v, "
+    "double* f, int m, int n",
 }
 """Parameters of the kernels."""
 

@@ -140,7 +140,8 @@ class MarginClassifier(Classifier, DeviceEstimator):
     n_jobs : int or None, default None
         Threads of a large problem; None is 1 and -1 all.
     device : str, default "cpu"
-        "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card.
+        "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card, on which all pairs of
+        classes run at once (`one_vs_one`).
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ RBF(gamma=20.0)                                        10             0.774186
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypedDict, Unpack
@@ -26,15 +26,19 @@ from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.selection.grids import Folds, GridJob, Task, check_options, make_jobs
 from equimargin.selection.rank_metrics import RankMetric
-from equimargin.solvers import solve
+from equimargin.solvers import solve, solve_grid
+from equimargin.solvers.solution import PROCESSOR, check_device
 
 COSTS = tuple(2.0**e for e in range(-5, 6))
 """Costs of Kuo, Lee and Lin (2014), section 4.3: 2^-5 to 2^5."""
 GAMMAS = tuple(2.0**e for e in range(-6, 0))
 """Kernel parameters gamma of Kuo, Lee and Lin (2014), section 4.3: 2^-6 to 2^-1."""
 
+ROWS_AT_ONCE = 512
+"""Held-out rows whose kernel values, common to all costs, are computed at a time."""
 GRID_TOL = 1e-6
 """Default tolerance of the solutions, the largest relative gap."""
 
@@ -116,6 +120,9 @@ class CostGridOptions(TypedDict, total=False):
         Seed of the folds.
     n_jobs : int
         Processes, -1 for all cores.
+    device : str
+        Device, as in `solve_grid`, for classification and regression; "cpu" by default.
+        All costs and folds of a kernel then run together.
     """
 
     loss: LossName
@@ -124,6 +131,7 @@ class CostGridOptions(TypedDict, total=False):
     time_limit: float | None
     random_state: int
     n_jobs: int
+    device: str
 
 
 def cost_grid(
@@ -203,8 +211,15 @@ def cost_grid(
         **settings,
     )
     limits = options.get("tol", GRID_TOL), options.get("time_limit")
-    follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
-    results, rows = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow)), []
+    device = check_device(options.get("device", PROCESSOR))
+    if device == PROCESSOR:
+        follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
+        results = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow))
+    else:
+        results = chain.from_iterable(
+            _solved_on(device, of_kernel, prices, *limits) for of_kernel in jobs
+        )
+    rows = []
     for of_kernel in jobs:
         all_values, all_gaps = zip(*islice(results, len(of_kernel)), strict=True)
         values, gaps = np.hstack(all_values), np.max(all_gaps, axis=0)
@@ -230,3 +245,30 @@ def _solved(
         values.append(before.decision_function(held_out))
         gaps.append(before.relative_gap)
     return np.array(values), np.array(gaps)
+
+
+def _solved_on(
+    device: str,
+    jobs: Sequence[GridJob],
+    costs: Sequence[float],
+    tol: float,
+    time_limit: float | None,
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the results of `_solved` for the folds of a kernel, solved on a device.
+
+    A fold is the problem of all points, where those of no training row have no cost.
+    """
+    every = np.arange(len(jobs[0].y))
+    whole = jobs[0]._replace(training=every)
+    problem = whole.problem
+    assert isinstance(problem, MarginProblem)
+    held_out = [~np.isin(every, job.training) for job in jobs]
+    found = iter(solve_grid(problem, costs, held_out, tol, None, time_limit, device=device))
+    for job in jobs:
+        own, points = list(islice(found, len(costs))), whole.features(job.validation)
+        coefficients = np.array([solution.beta for solution in own])
+        values = np.repeat([[float(solution.bias)] for solution in own], len(points), axis=1)
+        for start in range(0, len(points), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            values[:, part] += coefficients @ problem.kernel.block(points[part], problem.X).T
+        yield values, np.array([solution.relative_gap for solution in own])

@@ -13,6 +13,7 @@ from emulated.kernels import EmulatedKernel, needs_a_compiler
 from equimargin.formulations import Kernel, linear, polynomial, rbf
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.solvers.device.batch import LOOK_THREADS
 from equimargin.solvers.device.card import OPTIONS, source
 from equimargin.solvers.device.multiplier import OPTIONS_OF_PROOFS, proof_macros
 from equimargin.solvers.device.pairs import THREADS, pair_macros
@@ -77,6 +78,11 @@ def test_pair_steps_compile(points: int, precision: Any) -> None:
     threads = THREADS[points]
     text = source("pairs", pair_macros(threads, points // threads, precision))
     assert b"pair_steps" in compiled(text, ())
+
+
+def test_parts_of_a_round_compile() -> None:
+    code = compiled(source("lockstep", {"THREADS": LOOK_THREADS}), ())
+    assert all(name in code for name in (b"look", b"gather", b"follow"))
 
 
 def test_product_of_proofs_has_only_operations_of_ieee_754() -> None:
@@ -165,6 +171,15 @@ def pair_problem(name: str, m: int, precision: Any) -> tuple[Any, Any, Array, Se
     return K, (-z).astype(precision), np.zeros(m), sides
 
 
+def pair_arguments(
+    K: Any, G: Any, a: Array, sides: SeparablePart, eps: float, steps: int, out: Array
+) -> tuple[Any, ...]:
+    """Return the arguments of the kernel of pair steps for one machine."""
+    limits = np.array([eps], np.float32), np.array([steps], np.int32)
+    numbers = *int32(len(a)), np.float32(1e-10)
+    return (K, np.zeros(1, np.int32), G, a, *sides, *numbers, *limits, out)
+
+
 @needs_a_compiler
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", ["hinge", "squared hinge", "tube"])
@@ -173,8 +188,7 @@ def test_pair_steps_reach_the_optimum_of_the_set(name: str, precision: Any, fold
     K, G, a, sides = pair_problem(name, m, precision)
     z, out = -G.astype(np.float64), np.zeros(2)
     kernel = EmulatedKernel("pairs", "pair_steps", pair_macros(32, 3, precision), folder)
-    numbers = (*int32(m), np.float32(1e-10), np.float32(eps), *int32(5000))
-    kernel((1,), (32,), (K, G, a, *sides, *numbers, out))
+    kernel((1,), (32,), pair_arguments(K, G, a, sides, eps, 5000, out))
     assert out[0] < 5000
     assert out[1] <= eps
     assert abs(a.sum()) <= 1e-12 * np.abs(a).sum()
@@ -197,8 +211,7 @@ def test_one_pair_step_is_that_of_the_processor(precision: Any, folder: Path) ->
     G = RNG.normal(size=m).astype(precision)
     mine, theirs, out = (a.copy(), G.copy()), (a.copy(), G.copy()), np.zeros(2)
     kernel = EmulatedKernel("pairs", "pair_steps", pair_macros(32, 2, precision), folder)
-    numbers = (*int32(m), np.float32(1e-10), np.float32(1e-3), *int32(3))
-    kernel((1,), (32,), (K, mine[1], mine[0], *sides, *numbers, out))
+    kernel((1,), (32,), pair_arguments(K, mine[1], mine[0], sides, 1e-3, 3, out))
     steps, violation = pair_steps(K, theirs[1], theirs[0], sides, 1e-10, 1e-3, 3)
     assert out[0] == steps
     assert out[1] == pytest.approx(violation, rel=1e-5)
@@ -217,7 +230,6 @@ def test_places_without_a_point_take_no_step(gradient: float, folder: Path) -> N
     sides = SeparablePart(-bound[:40], bound[:40], np.zeros(64)[:40], np.zeros((2, 40)))
     before = a.copy()
     kernel = EmulatedKernel("pairs", "pair_steps", pair_macros(32, 2, np.float64), folder)
-    numbers = (*int32(40), np.float32(1e-10), np.float32(1e-3), *int32(100))
-    kernel((1,), (32,), (K, G, a, *sides, *numbers, out))
+    kernel((1,), (32,), pair_arguments(K, G, a, sides, 1e-3, 100, out))
     assert out[0] == 0
     assert np.array_equal(a, before)

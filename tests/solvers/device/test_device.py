@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from emulated.arrays import FUNCTIONS, METHODS, StrictCard, strict_cupyx
+from emulated.arrays import FUNCTIONS, METHODS, StrictCard, emulated_card
 from emulated.kernels import needs_a_compiler
 from equimargin.comparison import compare
 from equimargin.estimators import MarginClassifier, MarginRegressor
@@ -76,16 +75,6 @@ def problems(m: int) -> dict[str, MarginProblem]:
 
 
 NAMES = list(problems(2))
-
-
-@contextmanager
-def emulated_card(folder: Path, patch: pytest.MonkeyPatch, **options: Any) -> Iterator[None]:
-    """Make device="cuda" a card whose kernels run as C++, while entered."""
-    with patch.context() as within:
-        within.setattr(method, "Card", lambda device: StrictCard(folder, **options))
-        for name, module in strict_cupyx().items():
-            within.setitem(sys.modules, name, module)
-        yield
 
 
 @pytest.fixture(scope="session")
