@@ -5,9 +5,9 @@ Results of backends are checked against it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any
 
 import numpy as np
@@ -228,6 +228,21 @@ def constraint_names(problem: Any) -> list[str]:
     return [constraint.label or f"c{i}" for i, constraint in enumerate(problem.constraints)]
 
 
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """Return names, and for each that was taken before a numbered one, as "budget (2)".
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names, some of which may be equal.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name} ({k})" for k in count(2))
+        found[name if name not in found else next(v for v in numbered if v not in found)] = None
+    return list(found)
+
+
 def stated_constraints(problem: Any) -> dict[str, Any]:
     """Return a problem's constraints by name, and those of its variables' attributes.
 
@@ -241,13 +256,15 @@ def stated_constraints(problem: Any) -> dict[str, Any]:
     dict of str to cvxpy.constraints.Constraint
         Constraints, of which those of a variable x(nonneg=True) are "bounds of x".
     """
-    own = zip(constraint_names(problem), problem.constraints, strict=True)
-    attributes = (
+    attributes = [
         (f"bounds of {variable.name()}" + f" ({i})" * (i > 0), constraint)
         for variable in problem.variables()
         for i, constraint in enumerate(variable.domain)
-    )
-    return dict([*own, *attributes])
+    ]
+    # A constraint whose name is taken must not be left out.
+    names = distinct_names([*constraint_names(problem), *(name for name, _ in attributes)])
+    stated = [*problem.constraints, *(constraint for _, constraint in attributes)]
+    return dict(zip(names, stated, strict=True))
 
 
 def find_rows(problem: Any, data: Mapping[str, Any]) -> dict[str, slice]:
@@ -268,9 +285,10 @@ def find_rows(problem: Any, data: Mapping[str, Any]) -> dict[str, slice]:
         constraint.id: slice(end - constraint.size, end)
         for constraint, end in zip(stuffed, ends, strict=True)
     }
+    names = distinct_names(constraint_names(problem))
     return {
         name: places[constraint.id]
-        for name, constraint in zip(constraint_names(problem), problem.constraints, strict=True)
+        for name, constraint in zip(names, problem.constraints, strict=True)
         if constraint.id in places
     }
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from equimargin.proofs import checker
 from equimargin.proofs.certificates.writing import document, integer, ratio
+from equimargin.proofs.third_party.vipr import UnsupportedError
 
 SCHEMA = "pounce.lean-cert/v1"
 """First characters of the key `schema`."""
@@ -37,6 +38,8 @@ def translate(data: bytes) -> dict[str, Any]:
 
     Raises
     ------
+    UnsupportedError
+        If the certificate is of a problem, verdict or tolerance that is not checked.
     ValueError
         If the certificate is not in the format, or is not of a convex program.
     """
@@ -44,9 +47,9 @@ def translate(data: bytes) -> dict[str, Any]:
     if not str(_key(given, "schema")).startswith(SCHEMA):
         raise ValueError(f"the schema must begin with {SCHEMA}")
     if (kind := _key(given, "problem_class")) != "qp-convex":
-        raise ValueError(f"the problem class {kind!r:.40} is not checked, only qp-convex")
+        raise UnsupportedError(f"the problem class {kind!r:.40} is not checked, only qp-convex")
     if _number(_key(given, "tolerance")) != 0:
-        raise ValueError("the tolerance must be 0")
+        raise UnsupportedError("the tolerance must be 0")
     stated, equations = _program(_key(given, "problem"))
     claimed, primal, dual = _sides(given, equations)
     points = {"primal": primal, "dual": dual}
@@ -63,6 +66,8 @@ def translate(data: bytes) -> dict[str, Any]:
 def _program(given: Any) -> tuple[dict[str, Any], list[bool]]:
     """Return the program in standard form, and for every row True if it is an equation."""
     objective, bounds = _key(given, "objective"), _key(given, "var_bounds")
+    if (kind := _key(objective, "kind")) != "quadratic":
+        raise UnsupportedError(f"the objective is {kind!r:.40}, only quadratic ones are checked")
     q = [_text(v) for v in _array(_key(objective, "c"))]
     n = len(q)
     if _key(given, "n_vars") != n:
@@ -136,7 +141,7 @@ def _sides(
         ray = _key(witnesses, "recession")
         x, d = ([_text(v) for v in _array(_key(ray, name))] for name in ("x0", "d"))
         return "-inf", {"x": x, "d": d}, None
-    raise ValueError(
+    raise UnsupportedError(
         f"the verdict {verdict!r:.40} is not checked, only global-min, infeasible and unbounded"
     )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from equimargin.proofs import checker
 from equimargin.proofs.third_party import pounce, vipr
 
-_VIPR = re.compile(rb"(?:[ \t\r]*\n|%[^\n]*\n)*[ \t\r]*VER[ \t]")
+_VIPR = re.compile(rb"(?:[ \t\r\n\f\v]|%[^\n]*\n)*+VER[ \t\r\n\f\v]")
 _POUNCE = f'"{pounce.SCHEMA}'.encode()
 
 
@@ -45,16 +45,20 @@ def verdict(path: str) -> FileVerdict:
         with Path(path).open("rb") as file:
             data = file.read(checker.LARGEST_FILE + 1)
     except OSError:
-        data = b""
+        return FileVerdict(*checker.verdict(path), "equimargin")
     if _VIPR.match(data):
         return FileVerdict(*_decided(data, _statement_of_vipr), "VIPR")
     if _POUNCE in data:
         return FileVerdict(*_decided(data, _statement_of_pounce), "POUNCE")
-    return FileVerdict(*checker.verdict(path), "equimargin")
+    return FileVerdict(*_decided(data, _statement), "equimargin")
+
+
+def _statement(data: bytes) -> str:
+    return checker.statement(checker.read_file(data))
 
 
 def _decided(data: bytes, state: Callable[[bytes], str]) -> tuple[int, str]:
-    """Return the exit status and the sentence for the content of a third-party file."""
+    """Return the exit status and the sentence for the content of a file."""
     try:
         return 0, f"ACCEPTED: {state(data)}"
     except vipr.UnsupportedError as reason:

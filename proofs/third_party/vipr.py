@@ -40,11 +40,11 @@ _VALUE = re.compile(
 )
 _INDEX = re.compile("-1|[0-9]{1,18}", re.ASCII)
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")
-_COMMENT = re.compile(r"(?:(?<=\s)|^)%[^\n]*")
+_COMMENTS = re.compile(r"(?:[ \t\r\n\f\v]|%[^\n]*\n)*+")
 
 
 class UnsupportedError(ValueError):
-    """A part of the format that concerns integer variables, or leaves work to its reader."""
+    """A part of a format that is not checked, for example integer variables."""
 
 
 class Constraint(NamedTuple):
@@ -143,26 +143,35 @@ class _Words:
             text = data.decode()
         except UnicodeDecodeError as error:
             raise ValueError(f"the file is no text in UTF-8: {error.reason}") from None
-        self.words: Iterator[re.Match[str]] = _WORD.finditer(_COMMENT.sub("", text))
+        comments = _COMMENTS.match(text)
+        start = 0 if comments is None else comments.end()
+        self.words: Iterator[re.Match[str]] = _WORD.finditer(text, start)
 
     def take(self, *expected: str) -> str:
         """Return the next word, which is one of the expected ones if there are any."""
         match = next(self.words, None)
-        word = "" if match is None else match[0]
-        if match is None or (expected and word not in expected):
-            wanted = " or ".join(expected) or "another word"
-            raise ValueError(f"{wanted} must stand where {word[:40]!r} is")
+        wanted = " or ".join(expected) or "another word"
+        if match is None:
+            raise ValueError(f"{wanted} must stand where the file ends")
+        if (word := match[0]).startswith("%"):
+            # A name or a comment: other readers may take it for either.
+            raise ValueError(f"{_quoted(word)} begins with %; comments stand only before VER")
+        if expected and word not in expected:
+            raise ValueError(f"{wanted} must stand where {_quoted(word)} is")
         return word
 
     def end(self) -> None:
         if (match := next(self.words, None)) is not None:
-            raise ValueError(f"the file goes on after the last derived constraint: {match[0]:.40}")
+            raise ValueError(
+                f"the file goes on after the last derived constraint: {_quoted(match[0])}"
+            )
 
     def index(self, below: int) -> int:
         """Return the next word as an integer from 0 to below a number."""
         word = self.take()
         if not _INDEX.fullmatch(word) or not 0 <= int(word) < below:
-            raise ValueError(f"{word:.40} must be an integer from 0 to {below - 1}")
+            wanted = f"an integer from 0 to {below - 1}" if below else "absent: nothing is listed"
+            raise ValueError(f"{_quoted(word)} must be {wanted}")
         return int(word)
 
     def count(self) -> int:
@@ -175,13 +184,13 @@ class _Words:
             return None
         if not _VALUE.fullmatch(word):
             raise ValueError(
-                f"{word:.40} must be an integer, a fraction or a decimal of at most {MAX_DIGITS} "
-                f"digits"
+                f"{_quoted(word)} must be an integer, a fraction or a decimal of at most "
+                f"{MAX_DIGITS} digits"
             )
         try:
             return Fraction(word)
         except ZeroDivisionError:
-            raise ValueError(f"{word:.40} is divided by 0") from None
+            raise ValueError(f"{_quoted(word)} is divided by 0") from None
 
     def number(self) -> Fraction:
         number = self.value()
@@ -232,7 +241,7 @@ class _Certificate:
         words = self.words
         words.take("VER")
         if (version := words.take()) not in ("1.0", "1.1"):
-            raise UnsupportedError(f"the version {version:.40} is not known, only 1.0 and 1.1")
+            raise UnsupportedError(f"the version {_quoted(version)} is not known, only 1.0 and 1.1")
         self.variables = self.section("VAR")
         for _ in range(self.variables):
             words.take()
@@ -265,7 +274,9 @@ class _Certificate:
         if count == "OBJ":
             return Constraint(sense, rhs, self.objective)
         if not _INDEX.fullmatch(count) or count == "-1":
-            raise ValueError(f"{count:.40} must be OBJ, or the number of a constraint's entries")
+            raise ValueError(
+                f"{_quoted(count)} must be OBJ, or the number of a constraint's entries"
+            )
         return Constraint(sense, rhs, _nonzero(words.entries(self.variables, int(count))))
 
     def read_solution(self) -> Fraction:
@@ -273,8 +284,9 @@ class _Certificate:
         name = self.words.take()
         x = self.words.entries(self.variables)
         for index, constraint in enumerate(self.constraints):
+            self.count_work(1)
             if not holds(constraint.sense, self.value(constraint.left, x) - constraint.rhs):
-                raise ValueError(f"the solution {name:.40} violates the constraint {index}")
+                raise ValueError(f"the solution {_quoted(name)} violates the constraint {index}")
         return self.value(self.objective, x)
 
     def value(self, left: dict[int, Fraction], x: dict[int, Fraction]) -> Fraction:
@@ -304,11 +316,11 @@ class _Certificate:
                 f"programs; only asm and lin are checked"
             )
         else:
-            raise ValueError(f"the constraint {index} has the unknown reason {reason:.40}")
+            raise ValueError(f"the constraint {index} has the unknown reason {_quoted(reason)}")
         words.take("}")
         last_use = words.take()
         if not _INDEX.fullmatch(last_use):
-            raise ValueError(f"{last_use:.40} must be the index of a constraint, or -1")
+            raise ValueError(f"{_quoted(last_use)} must be the index of a constraint, or -1")
         self.constraints.append(derived)
 
     def combine(self, index: int) -> Constraint:
@@ -321,7 +333,7 @@ class _Certificate:
                 f"of the VIPR project"
             )
         if not _INDEX.fullmatch(count) or count == "-1":
-            raise ValueError(f"{count:.40} must be the number of combined constraints")
+            raise ValueError(f"{_quoted(count)} must be the number of combined constraints")
         left: dict[int, Fraction] = {}
         rhs, senses, is_assumed = Fraction(0), set(), False
         for i, factor in words.entries(index, int(count)).items():
@@ -340,10 +352,13 @@ class _Certificate:
         bits = 0
         for number in (total, factor, entry):
             bits += number.numerator.bit_length() + number.denominator.bit_length()
-        self.work += 1 + bits * bits // SQUARED_BITS_OF_A_TERM
+        self.count_work(1 + bits * bits // SQUARED_BITS_OF_A_TERM)
+        return total + factor * entry
+
+    def count_work(self, terms: int) -> None:
+        self.work += terms
         if self.work > MAX_WORK:
             raise ValueError("the check needs more arithmetic than half a minute")
-        return total + factor * entry
 
     def prove(self, claim: Claim, last: Constraint | None, values: list[Fraction]) -> None:
         """Raise a ValueError unless the last constraint and the points prove the claim."""
@@ -370,6 +385,11 @@ class _Certificate:
             )
         if reached is not None and not any(sense * (reached - value) >= 0 for value in values):
             raise ValueError("no solution has an objective within the claimed interval")
+
+
+def _quoted(word: str) -> str:
+    """Return the first characters of a word of the file, without control characters."""
+    return repr(word[:40])
 
 
 def _nonzero(entries: dict[int, Fraction]) -> dict[int, Fraction]:

@@ -270,3 +270,41 @@ def test_command_refuses_bad_options(tmp_path: Path, arguments: list[str], said:
 def test_bound_points_to_explain(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="infeasible; that is not proven: `equimargin explain`"):
         bound(write(tmp_path, BAKERY))
+
+
+@pytest.mark.parametrize("labels", [("a", "a"), ("c1", None), ("c0", "c0")])
+def test_constraints_of_one_label_are_told_apart(labels: tuple[str, str | None]) -> None:
+    y = cp.Variable(name="y")
+    parts = [y >= 3, y <= 2]
+    for part, label in zip(parts, labels, strict=True):
+        if label is not None:
+            part.set_label(label)
+    found = explain(cp.Problem(cp.Minimize(y), parts))
+    assert [member.name for member in found.members] == [labels[0], f"{labels[0]} (2)"]
+
+
+def test_stated_bound_without_a_line_is_not_called_the_default(tmp_path: Path) -> None:
+    text = "min\n x\nst\n a: x + y <= 4\nbounds\n x >= 5 y >= 2\nend\n"
+    found = explain(write(tmp_path, text))
+    assert [member.title for member in found.members][1:] == [
+        "lower bound of x",
+        "lower bound of y",
+    ]
+    default = "min\n x\nst\n a: x <= -1\nend\n"
+    found = explain(write(tmp_path, default))
+    assert found.members[1].title == "lower bound of x (default of the format)"
+
+
+@pytest.mark.parametrize("end", [np.inf, np.nan])
+def test_numbers_that_are_not_finite_are_refused(end: float) -> None:
+    y = cp.Variable(name="y")
+    with pytest.raises(ValueError, match="inf or nan; mend it"):
+        explain(cp.Problem(cp.Minimize(y), [y >= 1, y <= end]))
+
+
+def test_certificate_of_a_contradiction_beside_cones_is_refused_with_a_remedy() -> None:
+    x, y = cp.Variable(2, name="x"), cp.Variable(name="y")
+    found = explain(cp.Problem(cp.Minimize(y), [cp.norm(x) <= 1, y >= 2, y <= 1]))
+    assert found.verdict == "infeasible"
+    with pytest.raises(ValueError, match="state the members alone as a linear program"):
+        found.certificate()

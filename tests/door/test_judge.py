@@ -270,3 +270,25 @@ def test_command_with_several_solvers_prints_a_table(model: Path, tmp_path: Path
     result = RUN.invoke(app, [*both, "--solution", str(solution)])
     assert result.exit_code == 1
     assert "s.sol: its objective is at least 2.0e+00 from the optimum" in result.output
+
+
+@pytest.mark.parametrize("labels", [("a", "a"), ("c1", None), (None, "c0")])
+def test_violation_is_found_among_constraints_of_one_label(
+    labels: tuple[str | None, str | None],
+) -> None:
+    y = cp.Variable(name="y")
+    parts = [y >= 3, y <= 5]
+    for part, label in zip(parts, labels, strict=True):
+        if label is not None:
+            part.set_label(label)
+    found = judge(cp.Problem(cp.Minimize(0 * y), parts), answers={"low": {"y": 0.0}})
+    assert found.answers[0].verdict is AnswerVerdict.INFEASIBLE
+    assert found.answers[0].violation == 3.0
+
+
+def test_answer_of_none_has_a_reason() -> None:
+    y = cp.Variable(name="y")
+    found = judge(cp.Problem(cp.Minimize(y), [y >= 3]), answers={"none": None})  # type: ignore[dict-item]
+    assert (
+        found.answers[0].reason == "no answer, because it is None; pass a value for each variable"
+    )

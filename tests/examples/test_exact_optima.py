@@ -30,7 +30,11 @@ PUBLISHED = {
     **{"RECIPE": -2.6661600000e02, "SC205": -5.2202061212e01, "SCAGR7": -2.3313898243e06},
     **{"SCTAP1": 1.4122500000e03, "SHARE1B": -7.6589318579e04, "SHARE2B": -4.1573224074e02},
 }
-"""Optima of netlib's linear programs, as published with their collection."""
+"""Optima of netlib's linear programs, as in the readme of netlib's lp/data by D. M. Gay.
+
+The value of SCAGR7 is that of CPLEX; the older table there, of MINOS 5.3, differs in the
+seventh digit.
+"""
 needs_public_data = pytest.mark.skipif(
     not maros_meszaros.FOLDER.is_dir(),
     reason="the Maros-Meszaros problems are not beside this checkout",

@@ -166,7 +166,9 @@ def _infeasible(
     for k, weight in found.weights.items():
         kind, name = stated.title(constraints, k)
         line = lines.get((kind, name))
-        origin = "" if line is not None or kind == "row" else stated.default
+        # A bound that is not found in the file is its default only if it is x >= 0.
+        is_default = line is None and kind == "lower bound" and constraints.c[k] == 0
+        origin = stated.default if is_default else ""
         point = found.points.get(k)
         members.append(
             Member(

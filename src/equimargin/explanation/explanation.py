@@ -169,6 +169,11 @@ class Explanation:
         ValueError
             If no ray and no optimum in rational numbers is known.
         """
+        if self.verdict == "infeasible" and self.answer is None:
+            raise ValueError(
+                f"{self.name} has second-order cones, and a certificate would need their rows; "
+                f"state the members alone as a linear program"
+            )
         if self.program is None or self.answer is None:
             raise ValueError(
                 f"{self.name} has no ray, and its verdict is {self.verdict!r}; "

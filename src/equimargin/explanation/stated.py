@@ -14,7 +14,11 @@ from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import read_model
 from equimargin.formulations.programs.model_lines import Lines, Side, find_lines
-from equimargin.formulations.programs.standard_form import StandardForm
+from equimargin.formulations.programs.standard_form import (
+    StandardForm,
+    constraint_names,
+    distinct_names,
+)
 from equimargin.proofs.feasibility import LinearConstraints
 
 MAX_TERMS = 8
@@ -195,6 +199,11 @@ def state_problem(problem: Any) -> StatedProgram:
         )
     form, columns, places = compile_form(problem)
     form = form.tidied()
+    if not all(np.isfinite(part).all() for part in (form.P.data, form.q, form.G.data, form.h)):
+        raise ValueError(
+            "the problem has a number that is inf or nan; mend it, or leave out a constraint "
+            "with an infinite end"
+        )
     variables = [f"(auxiliary {j})" for j in range(len(form.q))]
     shapes = {variable.name(): variable.shape for variable in problem.variables()}
     for name, place in columns.items():
@@ -220,9 +229,8 @@ def state_problem(problem: Any) -> StatedProgram:
 
 def _placed(problem: Any, places: dict[str, slice]) -> list[Any]:
     """Return the constraints that have places, in the order of the places."""
-    by_name = {
-        constraint.label or f"c{i}": constraint for i, constraint in enumerate(problem.constraints)
-    }
+    names = distinct_names(constraint_names(problem))
+    by_name = dict(zip(names, problem.constraints, strict=True))
     return [by_name[name] for name in places]
 
 

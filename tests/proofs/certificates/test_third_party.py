@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -39,6 +40,9 @@ VIPR_FORGERIES = [
     (BOUND, "0.75", "7.5e-1", "a fraction or a decimal"),
     (BOUND, "0.75", "9" * 5000, "a fraction or a decimal"),
     (BOUND, "G 1/4", "G 1/0", "divided by 0"),
+    (BOUND, "DER 1", "DER 1 % a comment", "comments stand only before VER"),
+    (BOUND, "{ lin 2  1 1/4 0 0.75 } -1", "", "the file ends"),
+    (BOUND, "{ lin 2", "{ \x1b[2K", r"unknown reason '\\x1b\[2K'"),
     (INFEASIBLE, "D G 1/2 0", "D G 0 0", "no contradiction"),
     (INFEASIBLE, "D G 1/2 0", "D G 1/2 1 0 1", "no contradiction"),
     (INFEASIBLE, "{ lin 2 0 1 1 -1 }", "{ lin 3 0 1 1 -1 2 1 }", "no contradiction"),
@@ -84,6 +88,30 @@ def test_vipr_with_long_sums_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
         vipr.check(BOUND.encode())
 
 
+@pytest.mark.parametrize("start", [" % a comment\n", "\r\n%\n\t"])
+def test_vipr_begins_with_comments(start: str, tmp_path: Path) -> None:
+    (file := tmp_path / "bound").write_bytes((start + BOUND.replace("VER ", "VER\n")).encode())
+    assert verdict(str(file)).status == 0
+
+
+def test_vipr_with_many_points_and_empty_constraints_is_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vipr, "MAX_WORK", 300)
+    text = f"VER 1.0 VAR 0 INT 0 OBJ min 0 CON 20 0 {'C G 0 0 ' * 20}RTP range 0 0 SOL 20 "
+    with pytest.raises(ValueError, match="more arithmetic"):
+        vipr.check((text + "s 0 " * 20 + "DER 1 D G 0 OBJ { lin 0 } -1").encode())
+
+
+@pytest.mark.parametrize("name", ["vipr/bound", "pounce/optimum", "certificate/exact"])
+def test_a_pipe_is_read_once(name: str) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, (CORPUS / name).read_bytes())
+    os.close(writer)
+    assert verdict(f"/dev/fd/{reader}").status == 0
+    os.close(reader)
+
+
 @pytest.mark.parametrize(
     ("name", "proven"),
     [
@@ -112,6 +140,7 @@ def test_pounce_is_proven(name: str, proven: str) -> None:
         (("tolerance", "num"), "1", "tolerance"),
         (("problem_class",), "sos-poly", "only qp-convex"),
         (("verdict",), "feasible", "only global-min"),
+        (("problem", "objective", "kind"), "cubic", "only quadratic"),
         (("schema",), "pounce.lean-cert/v2", "schema"),
     ],
 )
@@ -123,8 +152,11 @@ def test_forged_pounce_is_rejected_for_its_reason(
     for key in path[:-1]:
         part = part[key]
     part[path[-1]] = value
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=reason) as raised:
         statement(document)
+    assert isinstance(raised.value, vipr.UnsupportedError) == (
+        path[-1] in ("problem_class", "verdict", "kind") or path[0] == "tolerance"
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -146,4 +178,5 @@ def test_command_verifies_each_file_by_its_format(tmp_path: Path) -> None:
         "ACCEPTED: linear program of VI",
         "ACCEPTED: program of POUNCE: t",
     ]
-    assert [verdict(str(file)).status for file in (forged, integers)] == [1, 2]
+    polynomial = CORPUS / "pounce" / "refused_polynomial"
+    assert [verdict(str(file)).status for file in (forged, integers, polynomial)] == [1, 2, 2]
