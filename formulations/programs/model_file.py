@@ -143,7 +143,7 @@ def _read(content: bytes, suffix: str, path: Path) -> Any:
                 f"{path} has names with spaces, or words out of place ({_plain(said[-1])}); rename "
                 f"or mend them"
             )
-        said.append(message)
+        said.append(message.replace(str(copy), path.name))
 
     solver.setCallback(hear, None)
     solver.startCallback(highspy.cb.HighsCallbackType.kCallbackLogging)

@@ -299,8 +299,12 @@ def values_in_order(values: Values, names: tuple[str, ...], argument: str, noun:
             f"{argument} has {len(numbers)} numbers, and the model {len(names)} {noun}; pass one "
             f"for each, in the order of the file, or by name"
         )
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{argument} has a number that is not finite")
+    wrong = next(iter(np.flatnonzero(~np.isfinite(numbers))), None)
+    if wrong is not None:
+        raise ValueError(
+            f"{argument} has a number that is not finite, {numbers[wrong]} for {names[wrong]}; "
+            f"give finite numbers"
+        )
     return numbers
 
 

@@ -41,7 +41,7 @@ def read_solution(path: Path) -> tuple[Values | None, Values | None]:
             f"{path} is HiGHS's table with rounded numbers (write_solution_style = 1); write it "
             f"with write_solution_style = 0"
         )
-    columns, rows = _from_lines(text)
+    columns, rows = _from_lines(path, text)
     if not columns:
         raise ValueError(
             f"{path} has no values; give a solution file of HiGHS, lines of a name and a value, or "
@@ -75,18 +75,20 @@ def _numbers(path: Path, given: Any, key: str) -> Values | None:
     )
 
 
-def _from_lines(text: str) -> tuple[dict[str, float], dict[str, float]]:
+def _from_lines(path: Path, text: str) -> tuple[dict[str, float], dict[str, float]]:
     """Return primal values of columns and dual values of rows.
 
     HiGHS's parts "# Primal solution values", "# Dual solution values" and "# Basis" have
-    sections "# Columns" and "# Rows"; without them every line is a primal value.
+    sections "# Columns" and "# Rows"; without them every line is a primal value. Lines
+    without a number are headings before the first comment or value, and refused after it.
     """
     columns: dict[str, float] = {}
     rows: dict[str, float] = {}
-    part, section = "primal", "columns"
-    for line in text.splitlines():
+    part, section, commented = "primal", "columns", False
+    for at, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if line.startswith("#"):
+            commented = True
             heading = line[1:].lower().split()[:1]
             if heading and heading[0] in ("primal", "dual", "basis"):
                 part, section = heading[0], ""
@@ -99,5 +101,9 @@ def _from_lines(text: str) -> tuple[dict[str, float], dict[str, float]]:
         try:
             target[words[0]] = float(words[1])
         except ValueError:
-            continue
+            if target or commented:
+                raise ValueError(
+                    f"line {at} of {path} gives {words[0]} the value {words[1]!r}, which is no "
+                    f"number; mend the line"
+                ) from None
     return columns, rows

@@ -248,6 +248,13 @@ def test_bad_arguments_are_sentences(tmp_path: Path) -> None:
         judge(budget()[0], agree_tol=0.0)
     with pytest.raises(ValueError, match="5 is no problem"):
         judge(5)
+    unnamed: Any
+    for unnamed in ([None], ["SCS", 3], [["SCS"]]):
+        with pytest.raises(ValueError, match="a solver is named by text, such as 'CLARABEL', not"):
+            judge(budget()[0], unnamed)
+    unnamed = None
+    with pytest.raises(ValueError, match=r"solvers must be names, such as .* not None"):
+        judge(budget()[0], unnamed)
     with pytest.raises(ValueError, match="no quadratic, linear or second-order cone program"):
         judge(cp.Problem(cp.Minimize(cp.exp(x))))
     with pytest.raises(OSError, match="missing"):

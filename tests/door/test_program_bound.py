@@ -254,6 +254,38 @@ def test_json_without_numbers_is_refused(tmp_path: Path, x: str) -> None:
         read_solution(path)
 
 
+def test_value_that_is_no_number_is_refused(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "s.sol"
+    for lines in ("Status Optimal\nx 1\ny 0,475\n", "# Status: Optimal\n\ny 0,475\nx 1\n"):
+        path.write_text(lines)
+        with pytest.raises(ValueError, match=r"line 3 of .*s\.sol gives y the value '0,475'"):
+            read_solution(path)
+    with pytest.raises(ValueError, match="not finite, nan for y; give finite numbers"):
+        bound(model, x=[0.0, float("nan")])
+
+
+def test_broken_model_is_named_by_its_own_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.lp"
+    path.write_text("hello\n")
+    with pytest.raises(ValueError, match=r"mine\.lp") as raised:
+        bound(path)
+    # HiGHS reads a copy of another name, which its messages give from version 1.16 on.
+    assert "model.lp" not in str(raised.value)
+
+
+def test_missing_file_and_folder_are_sentences(tmp_path: Path, model: Path) -> None:
+    typo = model.with_name("x" + model.name)
+    for path, sentence in (
+        (typo, f"{typo} does not exist (there is {model}); check the name"),
+        (tmp_path / "no" / "m.lp", "m.lp does not exist, nor does its folder; check the name"),
+    ):
+        result = RUN.invoke(app, ["bound", str(path)])
+        assert result.exit_code == 2
+        assert sentence in result.output
+    result = RUN.invoke(app, ["bound", str(model), "--solution", str(tmp_path)])
+    assert f"{tmp_path} is a folder; name a file" in result.output
+
+
 def test_no_proof_and_no_problem_are_said() -> None:
     x = cp.Variable(2, name="x")
     found = bound(cp.Problem(cp.Minimize(cp.sum(x)), [x >= 0, cp.norm(x) <= 0]))

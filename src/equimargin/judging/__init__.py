@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ def judge(
     problem : cvxpy.Problem, str or Path
         Linear, quadratic or second-order cone program, or its MPS, QPS or LP file.
     solvers : str or sequence of str
-        Names of solvers, any that `equimargin list solvers` has as installed.
+        Names of solvers, any in capitals that `equimargin list solvers` has as installed.
     answers : mapping of str to answer, optional
         Further answers by name: each a mapping of the variables' names to values, or
         for a file also an array in its order. A solved cvxpy problem has its own.
@@ -77,20 +77,32 @@ def judge(
     ------
     ValueError
         If the program is not read, compiled or proven to be convex, or an argument is
-        not positive.
+        not positive, or no text where a solver is named.
     OSError
         If the file cannot be opened.
     """
     for value, name in ((agree_tol, "agree_tol"), (tol, "tol"), (seconds, "seconds")):
         positive(value, name)
+    names = _names(solvers)
     program = state_program(problem)
-    names = [solvers] if isinstance(solvers, str) else list(dict.fromkeys(solvers))
     given = {} if program.current is None else {CURRENT: program.current}
     runs = [_run(program, name, tol, seconds) for name in names]
     runs += [_Run(name, values) for name, values in (given | dict(answers or {})).items()]
     found = _interval(program, runs, agree_tol, seconds)
     judged = tuple(_judged(program, found, run, agree_tol) for run in runs)
     return ProgramJudgement(found, judged, agree_tol)
+
+
+def _names(solvers: Any) -> list[str]:
+    """Return the names of solvers without repetitions."""
+    named = [solvers] if isinstance(solvers, str) else solvers
+    if not isinstance(named, Iterable):
+        raise ValueError(f"solvers must be names, such as ['CLARABEL', 'HIGHS'], not {named!r}")
+    names = list(named)
+    wrong = next((name for name in names if not isinstance(name, str)), "")
+    if not isinstance(wrong, str):
+        raise ValueError(f"a solver is named by text, such as 'CLARABEL', not {wrong!r}")
+    return list(dict.fromkeys(names))
 
 
 def _run(program: StatedProgram, name: str, tol: float, seconds: float) -> _Run:

@@ -33,8 +33,8 @@ def bound(  # prose-ok: param-section
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Solver of what the solution file lacks, any of `list solvers`; CLARABEL by "
-            "default. Several are judged against each other.",
+            help="Solver of what the solution file lacks, any in capitals of `list solvers`; "
+            "CLARABEL by default. Several are judged against each other.",
         ),
     ] = None,
     width: Annotated[

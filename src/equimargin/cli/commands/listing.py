@@ -186,7 +186,7 @@ def _solvers() -> Iterator[tuple[str, str]]:
     from equimargin.solvers import BACKENDS, SOLVERS
     from equimargin.solvers.backends.installed import installed_backends, missing_backends
 
-    yield from ((name, "cvxpy backend for declared problems") for name in BACKENDS)
+    yield from ((name, "backend of cvxpy, which comparisons run") for name in BACKENDS)
     yield from (
         (solver.name, solver.algorithm + _origin(solver.module)) for solver in SOLVERS.values()
     )

@@ -24,11 +24,27 @@ def error_sentence(error: OSError) -> str:
     error : OSError
         Error of the system.
     """
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename} does not exist{_near(str(error.filename))}; check the name"
+    if isinstance(error, IsADirectoryError) and error.filename:
+        return f"{error.filename} is a folder; name a file"
     return (
         str(error)
         if error.filename or not error.strerror
         else f"the output cannot be written: {error.strerror}"
     )
+
+
+def _near(path: str) -> str:
+    """Return the file of the same folder with the most similar name, for a message."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        found = get_close_matches(name, os.listdir(folder or "."), 1, 0.8)
+    except OSError:
+        return ", nor does its folder"
+    return "".join(f" (there is {os.path.join(folder, each)})" for each in found)
 
 
 def read_no_more(out: IO[Any]) -> None:
