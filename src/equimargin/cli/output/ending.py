@@ -42,8 +42,10 @@ def _near(path: str) -> str:
     folder, name = os.path.split(path)
     try:
         found = get_close_matches(name, os.listdir(folder or "."), 1, 0.8)
-    except OSError:
+    except FileNotFoundError:
         return ", nor does its folder"
+    except OSError:
+        return ""
     return "".join(f" (there is {os.path.join(folder, each)})" for each in found)
 
 
