@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +206,7 @@ def test_solver_that_hangs_leaves_or_crashes_ends_nothing(
     (folder / "METADATA").write_text("Name: somebody\nVersion: 1.0\n", encoding="utf-8")
     (tmp_path / "somebodys_judged.py").write_text(
         "import os, re, sys, time\n"
-        "def sleeping(*_): time.sleep(60)\n"
+        "def sleeping(*_): time.sleep(10 ** 6)\n"
         # re.match does not let other threads run.
         "def hanging(*_): re.match('(a+)+$', 40 * 'a' + 'b')\n"
         "def leaving(*_): sys.exit(3)\n"
@@ -216,9 +215,7 @@ def test_solver_that_hangs_leaves_or_crashes_ends_nothing(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "somebodys_judged", raising=False)
-    started = time.perf_counter()
     named = by_name(judge(budget()[0], [*map(str.upper, names), "HIGHS"], seconds=0.5))
-    assert time.perf_counter() - started < 200.0
     for name in ("SLEEPING", "HANGING"):
         assert f"{name} took more than 0.5 s, and was abandoned" in named[name].reason
     assert named["CRASHING"].reason == (
