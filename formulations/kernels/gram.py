@@ -225,8 +225,8 @@ class Gram:
             return np.asarray(self.dense @ v)
         f, support = np.zeros(self.m), np.flatnonzero(v)
         if self.multiplier is not multiply:
-            # Of a device. That of the processor has bits of its own, which the sums of
-            # the referee, block by block, do not have.
+            # A device's. The processor's rounds differently from the referee, which sums
+            # block by block.
             found = self.multiplier(self.kernel, self.X, support, v[None, support])
             if found is not None:
                 return np.asarray(found[0][0])

@@ -91,10 +91,10 @@ def sum_rows(constant: Array, *parts: tuple[Any, Array], way: float = 1.0) -> tu
 def _doubled_sums(
     constant: Array, terms: Sequence[tuple[Array, Array, Index]]
 ) -> tuple[Array, Mask]:
-    """Return sums of two floats each, rounded, and True if they are as good as exact ones.
+    """Return sums of two floats each, rounded, and True if these are accurate.
 
-    A sum that cancels to less than a few roundings of its second float is not, and
-    neither is that of a long row.
+    A sum that cancels to less than a few roundings of its second float is not accurate,
+    and neither is that of a long row.
     """
     high, low, sizes = constant.copy(), np.zeros(len(constant)), np.zeros(len(constant))
     count = np.zeros(len(constant))

@@ -36,7 +36,7 @@ SHARES = (0.5, 0.1, 0.01)
 LOST = 1e-150
 """Bound of what squares, products and scaled entries lose by underflow."""
 CORRECTIONS = 2
-"""Steps towards the solution."""
+"""Number of steps towards the solution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def power_of_two(v: Array) -> Array:
     v : ndarray
         Numbers >= 0.
     """
-    # `exp2` may be off by a rounding, `ldexp` is exact.
+    # `exp2` may round, `ldexp` is exact.
     return np.where(np.isinf(v), v, np.where(v > 0, np.ldexp(1.0, np.frexp(v)[1] - 1), 0.0))
 
 

@@ -370,8 +370,8 @@ class _Certificate:
                     "a point may be feasible"
                 )
             return
-        # Constraints bound the minimum from below, a feasible point from above; of a maximum
-        # it is the other way round.
+        # Constraints bound the minimum from below, a feasible point from above; for a
+        # maximum, the sides change.
         derived, reached = (
             (claim.upper, claim.lower) if claim.maximised else (claim.lower, claim.upper)
         )

@@ -68,8 +68,8 @@ def took_too_long(name: str, seconds: float) -> ValueError:
         Time limit in seconds.
     """
     return ValueError(
-        f"{name} took more than {seconds:g} s, and was abandoned; raise the limit (seconds), or "
-        f"name another solver"
+        f"{name} took more than {seconds:g} s, and was abandoned; raise the limit "
+        f"(seconds, --time-limit), or name another solver"
     )
 
 

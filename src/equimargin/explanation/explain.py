@@ -12,7 +12,7 @@ from typing import Any
 
 from equimargin.explanation.explanation import Explanation, Member
 from equimargin.explanation.scales import measure_scales, rounding_of_rows
-from equimargin.explanation.stated import StatedProgram, state_model, state_problem
+from equimargin.explanation.stated import ExplainedProgram, state_model, state_problem
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.checker import outward
@@ -117,7 +117,7 @@ def _interval(form: StandardForm, clock: Clock) -> FormInterval | None:
 
 def _by_rational_numbers(
     undecided: Explanation,
-    stated: StatedProgram,
+    stated: ExplainedProgram,
     constraints: LinearConstraints,
     interval: FormInterval | None,
     clock: Clock,
@@ -156,7 +156,7 @@ def _by_rational_numbers(
 
 def _infeasible(
     undecided: Explanation,
-    stated: StatedProgram,
+    stated: ExplainedProgram,
     constraints: LinearConstraints,
     found: Contradiction,
 ) -> Explanation:
@@ -221,7 +221,7 @@ def _ray(constraints: LinearConstraints, found: Contradiction) -> Infeasible:
 
 def _unbounded(
     undecided: Explanation,
-    stated: StatedProgram,
+    stated: ExplainedProgram,
     constraints: LinearConstraints,
     outcome: UnboundedProgram,
 ) -> Explanation:
@@ -246,7 +246,7 @@ def _unbounded(
 
 def _bounded(
     undecided: Explanation,
-    stated: StatedProgram,
+    stated: ExplainedProgram,
     constraints: LinearConstraints,
     lower: float,
     upper: float,
@@ -282,7 +282,7 @@ def _undecided_because(outcome: Inconclusive, interval: FormInterval | None) -> 
     return f"{known}: {outcome.reason}; {more[outcome.cause]}"
 
 
-def _named(stated: StatedProgram, values: Mapping[int, Fraction]) -> dict[str, Fraction]:
+def _named(stated: ExplainedProgram, values: Mapping[int, Fraction]) -> dict[str, Fraction]:
     """Return nonzero entries by the names of their variables."""
     return {stated.variables[j]: v for j, v in values.items() if v != 0}
 

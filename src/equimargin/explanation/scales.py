@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.explanation.stated import StatedProgram
+from equimargin.explanation.stated import ExplainedProgram
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.proofs.feasibility import LinearConstraints
@@ -42,14 +42,14 @@ class MagnitudeRange:
         return self.largest / self.smallest
 
 
-def measure_scales(stated: StatedProgram) -> tuple[MagnitudeRange, ...]:
+def measure_scales(stated: ExplainedProgram) -> tuple[MagnitudeRange, ...]:
     """Return the ranges of the matrix, right-hand sides, bounds and costs.
 
     Parts without a nonzero number are left out.
 
     Parameters
     ----------
-    stated : StatedProgram
+    stated : ExplainedProgram
         Program.
     """
     form, names = stated.form, stated.variables

@@ -26,7 +26,7 @@ MAX_TERMS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class StatedProgram:
+class ExplainedProgram:
     """Program in standard form with the user's names.
 
     Parameters
@@ -147,7 +147,7 @@ def plain(v: float) -> str:
     return repr(v).removesuffix(".0")
 
 
-def state_model(path: Path) -> StatedProgram:
+def state_model(path: Path) -> ExplainedProgram:
     """Return the program of a model file.
 
     Parameters
@@ -167,7 +167,7 @@ def state_model(path: Path) -> StatedProgram:
         own = rows >= 0
         names[rows[own]] = np.array(model.rows, dtype=object)[own]
         is_reversed[rows[own]] = ends
-    return StatedProgram(
+    return ExplainedProgram(
         path.name,
         model.form,
         model.maximised,
@@ -180,7 +180,7 @@ def state_model(path: Path) -> StatedProgram:
     )
 
 
-def state_problem(problem: Any) -> StatedProgram:
+def state_problem(problem: Any) -> ExplainedProgram:
     """Return the program of a cvxpy problem.
 
     Parameters
@@ -214,7 +214,7 @@ def state_problem(problem: Any) -> StatedProgram:
     # cvxpy writes x >= 1 as 1 - x <= 0.
     largest = np.asarray(form.G.max(axis=1).todense()).ravel() if len(form.h) else np.zeros(0)
     is_reversed = (largest <= 0) & (np.arange(len(form.h)) >= form.zero)
-    return StatedProgram(
+    return ExplainedProgram(
         "the problem",
         form,
         problem.objective.NAME == "maximize",

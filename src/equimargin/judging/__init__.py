@@ -11,7 +11,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
 from equimargin.judging.judgement import ProgramJudgement
-from equimargin.judging.stated import PointFigures, PointValues, StatedProgram, state_program
+from equimargin.judging.stated import JudgedProgram, PointFigures, PointValues, state_program
 from equimargin.program_bound import DEFAULT_SOLVER, ProgramBound, make_bound
 from equimargin.proofs.outward import form_interval
 from equimargin.proofs.referee.residuals import own_residual
@@ -105,7 +105,7 @@ def _names(solvers: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _run(program: StatedProgram, name: str, tol: float, seconds: float) -> _Run:
+def _run(program: JudgedProgram, name: str, tol: float, seconds: float) -> _Run:
     """Run a solver, and keep its point or the reason why it has none."""
     try:
         x, z, taken = PROCESS.solve_form(program.form, name, seconds, tol)
@@ -115,7 +115,7 @@ def _run(program: StatedProgram, name: str, tol: float, seconds: float) -> _Run:
 
 
 def _interval(
-    program: StatedProgram, runs: Sequence[_Run], agree_tol: float, seconds: float
+    program: JudgedProgram, runs: Sequence[_Run], agree_tol: float, seconds: float
 ) -> ProgramBound:
     """Return the interval of the solver with the smallest residuals, or of DEFAULT_SOLVER."""
     form, width = program.form, WIDTH_RATIO * agree_tol
@@ -131,7 +131,7 @@ def _interval(
     return make_bound(program.name, found, program.maximised, program.taken)
 
 
-def _judged(program: StatedProgram, found: ProgramBound, run: _Run, tol: float) -> ProgramAnswer:
+def _judged(program: JudgedProgram, found: ProgramBound, run: _Run, tol: float) -> ProgramAnswer:
     """Return the answer of a run with its verdict."""
     try:
         if run.values is None:

@@ -38,7 +38,7 @@ class PointFigures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StatedProgram:
+class JudgedProgram:
     """Program with the names and the objective that its user knows.
 
     Parameters
@@ -69,7 +69,7 @@ class StatedProgram:
     current: dict[str, Array] | None = None
 
 
-def state_program(problem: Any) -> StatedProgram:
+def state_program(problem: Any) -> JudgedProgram:
     """Return a cvxpy problem or a model file as a stated program.
 
     Parameters
@@ -84,7 +84,7 @@ def state_program(problem: Any) -> StatedProgram:
     """
     if isinstance(problem, str | Path):
         model = read_model(Path(problem))
-        return StatedProgram(
+        return JudgedProgram(
             Path(problem).name,
             model.form,
             model.maximised,
@@ -98,7 +98,7 @@ def state_program(problem: Any) -> StatedProgram:
         )
     form, to_values = compile_with_values(problem)
     values = _values(problem)
-    return StatedProgram(
+    return JudgedProgram(
         "the problem",
         form.tidied(),
         problem.objective.NAME == "maximize",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options.shared import JSONOption
+from equimargin.cli.options.shared import JSONOption, ProgramCertificateOption
 from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
 
@@ -41,13 +41,11 @@ def bound(  # prose-ok: param-section
         float, typer.Option(metavar="WIDTH", help="Relative width that suffices.")
     ] = 1e-6,
     seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of the proof.")
+        float,
+        typer.Option("--time-limit", metavar="SECONDS", help="Time limit of the proof."),
     ] = 60.0,
     json: JSONOption = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
-    ] = None,
+    certificate: ProgramCertificateOption = None,
 ) -> None:
     """Prove an interval of the optimum of any program.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options.shared import JSONOption
+from equimargin.cli.options.shared import JSONOption, ProgramCertificateOption
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import check_writable, writing
 
@@ -24,10 +24,7 @@ def explain(  # prose-ok: param-section
         float, typer.Option(metavar="SECONDS", help="Time limit in seconds.")
     ] = 60.0,
     json: JSONOption = None,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
-    ] = None,
+    certificate: ProgramCertificateOption = None,
 ) -> None:
     """Name the constraints that make a model infeasible.
 

@@ -39,6 +39,11 @@ HTMLOption = Annotated[
     typer.Option(metavar="FILE", help="HTML page; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
+ProgramCertificateOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
+]
+
 
 def load_plugins(names: list[str] | None) -> list[str] | None:
     """Load the plug-ins of installed packages, then those that are named.
