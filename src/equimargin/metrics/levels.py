@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Index
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import number_labels
 
 
@@ -63,7 +63,30 @@ def average_mean_absolute_error(
     n = np.size(y)
     if n == 0:
         raise ValueError("y is empty: an error needs one row at least")
-    distinct, level = number_labels(y, n, "y")
+    level = number_labels(y, n, "y")[1]
     number_labels(predicted, n, "predicted")
     error = np.abs(_place(predicted, "predicted", levels) - _place(y, "y", levels))
     return float((np.bincount(level, error) / np.bincount(level)).mean())
+
+
+def _place(labels: ArrayLike, name: str, levels: Sequence[Any] | None) -> Array:
+    """Return the place of every label among the levels, or the label itself."""
+    given = np.asarray(labels)
+    if levels is None:
+        if given.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{name} holds the label {format_value(given[0])}, which is no number; pass "
+                f"levels, from the lowest to the highest"
+            )
+        return given.astype(np.float64)
+    known = np.asarray(levels).tolist()
+    place = {level: float(at) for at, level in enumerate(known)}
+    if len(place) < len(known):
+        raise ValueError(f"levels must name every level once, and are {format_value(known)}")
+    for label in given.tolist():
+        if label not in place:
+            raise ValueError(
+                f"{name} holds the label {format_value(label)}, which is none of the levels "
+                f"{format_value(known)}; add it to levels in its place"
+            )
+    return np.array([place[label] for label in given.tolist()])

@@ -28,7 +28,7 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.selection.grids import Folds, GridJob, Task, check_options, make_jobs
-from equimargin.selection.rank_metrics import RankMetric
+from equimargin.metrics.names import RankMetric
 from equimargin.solvers import solve, solve_grid
 from equimargin.solvers.solution import PROCESSOR, check_device
 

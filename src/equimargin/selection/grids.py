@@ -27,7 +27,7 @@ from equimargin.selection.along_path import (
     _knots,
     followed_at,
 )
-from equimargin.selection.rank_metrics import RankMetric
+from equimargin.metrics.names import RankMetric
 from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers import regularization_path
 
