@@ -1,7 +1,7 @@
 """Bundled data sets, and loading of files and data frames as finite arrays with a target."""
 
 from equimargin.data.bundled import BUNDLED
-from equimargin.data.formats.trec import JudgedRun, Qrels, Run
+from equimargin.data.formats.trec import JudgedRun, Qrels, TrecRun
 from equimargin.data.loaded import Data, Origin
 from equimargin.data.loading import load
 from equimargin.data.pairs.clicks import Preferences, preferences
@@ -17,7 +17,7 @@ __all__ = [
     "Preferences",
     "Qrels",
     "ReadOptions",
-    "Run",
+    "TrecRun",
     "load",
     "preferences",
 ]

@@ -131,9 +131,7 @@ def expected_reciprocal_rank(
     check_number(highest, "highest", "a number above 0, at most 1000", lambda h: 0 < h <= 1000)
     ranked = Ranking.of(y, f, qid)
     check_relevances(ranked.y, highest)
-    return _evaluate(
-        ranked, lambda y: (np.exp2(y) - 1) / np.exp2(highest), k, ties, no_relevant
-    )
+    return _evaluate(ranked, lambda y: (np.exp2(y) - 1) / np.exp2(highest), k, ties, no_relevant)
 
 
 def _evaluate(

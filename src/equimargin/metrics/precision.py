@@ -239,8 +239,8 @@ def _average_precision(relevant: NDArray[np.bool_], f: Array, ties: str, k: int)
             before = upto[last] - r
             # A document is relevant in its place with probability r / size, and every
             # other one of its group precedes it with equal probability.
-            others = (place - 1 - (last + 1 - size)[group]) * (
-                (r - 1) / np.maximum(size - 1, 1)
-            )[group]
+            others = (place - 1 - (last + 1 - size)[group]) * ((r - 1) / np.maximum(size - 1, 1))[
+                group
+            ]
             gained = (r / size)[group] * (before[group] + 1 + others) / place
     return float(gained[place <= k].sum()) / min(k, R)

@@ -64,7 +64,10 @@ class QueryScores:
 
     def __str__(self) -> str:
         shown = [column[:MAX_SHOWN_ROWS].tolist() for column in self.columns().values()]
-        rows = [list(self.columns()), *([_format(cell) for cell in row] for row in zip(*shown, strict=True))]
+        rows = [
+            list(self.columns()),
+            *([_format(cell) for cell in row] for row in zip(*shown, strict=True)),
+        ]
         total = [f"{len(self.query)} queries", self.documents.sum(), self.relevant.sum()]
         rows.append([_format(cell) for cell in [*total, *self.means.values()]])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -130,8 +133,12 @@ def score_queries(
     Examples
     --------
     >>> print(score_queries([2, 1, 0, 0, 0], [0.9, 0.3, 0.4, -1.0, 1.0], [1, 1, 1, 2, 2]))
-    query      documents  relevant  ndcg@10    map    mrr
-    1                  3         2   0.9077  0.833      1
+    query      documents  relevant  ndcg@10     map     mrr
+    1                  3         2   0.9077  0.8333  1.0000
+    2                  2         0   0.0000  0.0000  0.0000
+    2 queries          5         2   0.4539  0.4167  0.5000
+    without a relevant document: 1 (2)
+      their values: ndcg@10 0.0000; map 0.0000; mrr 0.0000
     """
     check_threshold(threshold)
     functions = (

@@ -98,8 +98,8 @@ def randomisation_test(
     >>> y, qid = [1, 0] * 5, [q for q in range(5) for _ in range(2)]
     >>> a, b = (reciprocal_rank(y, f, qid) for f in ([2, 1] * 5, [1, 2] * 4 + [2, 1]))
     >>> found = randomisation_test(a, b, samples=99_999)
-    >>> found.difference, round(found.p_value, 2)  # of all signs: 1 / 8
-    (0.4, 0.12)
+    >>> found.difference, round(found.p_value, 2)  # over all signs: 1 / 8
+    (0.4, 0.13)
     """
     samples = check_count(samples, "samples")
     _check_queries(a, b)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import check_columns
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
-from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
 from equimargin.metrics.names import RankMetric
+from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
 from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers.path import AnyPath, OneNormPath
 

@@ -16,6 +16,7 @@ from equimargin.metrics import PerQuery
 from equimargin.metrics.names import RankMetric
 from equimargin.selection.orders import Knots, exchanges, pieces_between
 
+
 class AnyRankMetric:
     """Mean over queries of a metric of rankings, constant between crossings.
 
@@ -115,4 +116,3 @@ class AnyRankMetric:
                 f"{format_value(result)}"
             )
         return result
-

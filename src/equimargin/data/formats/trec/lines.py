@@ -53,8 +53,8 @@ def read_lines(
                 f"{where}: {len(words)} fields instead of {len(fields)}; a line is "
                 f"{' '.join(fields)}"
             )
-        if "\0" in words[0] + words[2]:
-            raise DataError(f"{where}: a name holds a NUL character; remove it")
+        if b"\0" in raw:
+            raise DataError(f"{where}: the line holds a NUL character; remove it")
         line = first.setdefault((words[0], words[2]), number)
         if line != number:
             raise DataError(
@@ -103,13 +103,11 @@ def check_names(values: Any, name: str, n: int) -> tuple[str, ...]:
     if len(names) != n:
         raise DataError(f"{name} has {len(names)} entries, and must have one for each of {n} rows")
     for text in names:
-        if text.encode("utf-8", "replace").split() != [text.encode("utf-8", "replace")]:
+        if not _is_name(text):
             raise DataError(
-                f"{name} holds {shown(text)}; a name in TREC's files has no white space and is "
-                f"not empty"
+                f"{name} holds {shown(text)}; a name in TREC's files is text without white "
+                f"space and NUL characters, and not empty"
             )
-        if "\0" in text or not text.isprintable() and not text.encode("utf-8", "ignore"):
-            raise DataError(f"{name} holds {shown(text)}; remove the NUL character")
     return names
 
 
@@ -133,3 +131,11 @@ def check_unique(query: Sequence[str], document: Sequence[str]) -> None:
                 f"query {shown(pair[0])} has the document {shown(pair[1])} twice; remove one row"
             )
         seen.add(pair)
+
+
+def _is_name(text: str) -> bool:
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return raw.split() == [raw] and b"\0" not in raw

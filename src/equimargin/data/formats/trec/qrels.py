@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.formats.trec.lines import check_names, check_unique, read_lines, write_lines
-from equimargin.data.formats.trec.run import Run
+from equimargin.data.formats.trec.run import TrecRun
 from equimargin.data.words import DataError, integer, shown
 from equimargin.formulations.numeric.arrays import Array, Index
 
@@ -126,7 +126,7 @@ class Qrels:
         rows = zip(self.query, self.document, self.relevance.tolist(), strict=True)
         write_lines(path, ((query, 0, name, relevance) for query, name, relevance in rows))
 
-    def judge(self, run: Run) -> JudgedRun:
+    def judge(self, run: TrecRun) -> JudgedRun:
         """Return the documents of a run with relevances, and the judged ones that it lacks.
 
         The mean over all judged queries is that of trec_eval with its option -c; without
@@ -134,7 +134,7 @@ class Qrels:
 
         Parameters
         ----------
-        run : Run
+        run : TrecRun
             Retrieved documents.
 
         Returns

@@ -17,7 +17,7 @@ FIELDS: Final = ("query", "Q0", "document", "rank", "score", "tag")
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrecRun:
     """Scores of retrieved documents, by query.
 
     Parameters
@@ -67,7 +67,7 @@ class Run:
 
         Returns
         -------
-        Run
+        TrecRun
             Rows in the order of the file, with the tag of its last line.
 
         Raises
@@ -87,9 +87,8 @@ class Run:
             return float(words[4])
 
         rows = list(read_lines(path, FIELDS, value))
-        if "\0" in tag:
-            raise DataError(f"{path}: the tag holds a NUL character; remove it")
-        return cls(*_columns(rows), tag)
+        query, document = (tuple(row[at] for row in rows) for at in (0, 1))
+        return cls(query, document, np.array([row[2] for row in rows], dtype=np.float64), tag)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run, with the ranks 1, 2, ... of every query by decreasing score.
@@ -112,12 +111,3 @@ class Run:
             rank, last = (rank + 1 if query == last else 1), query
             lines.append((query, "Q0", document, rank, repr(score), self.tag))
         write_lines(path, lines)
-
-
-def _columns(rows: list[tuple[str, str, float]]) -> tuple[tuple[str, ...], tuple[str, ...], Array]:
-    """Return queries, documents and values of rows."""
-    return (
-        tuple(row[0] for row in rows),
-        tuple(row[1] for row in rows),
-        np.array([row[2] for row in rows], dtype=np.float64),
-    )
