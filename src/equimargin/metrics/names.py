@@ -41,7 +41,7 @@ WHOLE: Final[Mapping[str, Callable[..., PerQuery]]] = {
 }
 """Metrics of all documents of a query."""
 
-NAMES: Final = (*WHOLE, *CUT, *(f"{name}@k" for name in CUT))
+NAMES: Final = (*CUT, *WHOLE, *(f"{name}@k" for name in CUT))
 """Names of metrics, for messages; k is a number."""
 
 
