@@ -224,7 +224,7 @@ def _average_precision(relevant: NDArray[np.bool_], f: Array, ties: str, k: int)
     R = int(relevant.sum())
     if R == 0:
         return float("nan")
-    place, hits = np.arange(1, len(f) + 1), retrieved(relevant * 1.0, f)
+    place, hits = np.arange(1, len(f) + 1), retrieved(relevant.astype(np.float64), f)
     upto = np.cumsum(hits)
     if ties == "ordinal":
         gained = hits * upto / place

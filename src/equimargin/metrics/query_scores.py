@@ -44,7 +44,7 @@ class QueryScores:
     @property
     def without_relevant(self) -> NDArray[Any]:
         """Names of the queries without a relevant document."""
-        return self.query[self.relevant == 0]
+        return np.asarray(self.query[self.relevant == 0])
 
     @property
     def means(self) -> dict[str, float]:
@@ -147,10 +147,10 @@ def score_queries(
         else {name: check_rank_metric(name) for name in metrics}
     )
     ranked = Ranking.of(y, f, qid)
-    counts = np.bincount(ranked.query), np.bincount(ranked.query, ranked.y >= threshold)
     return QueryScores(
         ranked.names,
-        *(count.astype(np.int64) for count in counts),
+        np.bincount(ranked.query),
+        np.bincount(ranked.query[ranked.y >= threshold], minlength=len(ranked.names)),
         {name: metric(y, f, qid) for name, metric in functions.items()},
     )
 

@@ -95,8 +95,8 @@ def test_measures_of_a_run_are_trec_evals() -> None:
     }
     rows = [(q, d, value) for q, documents in judged.items() for d, value in documents.items()]
     got = [(q, d, value) for q, documents in found.items() for d, value in documents.items()]
-    y, f, qid, _, _, unretrieved = Qrels(*zip(*rows, strict=True)).judge(
-        TrecRun(*zip(*got, strict=True))
+    y, f, qid, _, _, unretrieved = Qrels(*map(list, zip(*rows, strict=True))).judge(
+        TrecRun(*map(list, zip(*got, strict=True)))
     )
     assert unretrieved == ("q7",)
     trec_eval = pytrec_eval.RelevanceEvaluator(
@@ -152,6 +152,7 @@ def test_a_malformed_line_is_named(tmp_path: Path, reader: Any, text: str, messa
         (lambda: TrecRun(["1"], ["a"], [np.nan]), "score must be a list of finite numbers"),
         (lambda: TrecRun(["1"], ["a"], [1.0], ""), "tag holds ''; a name in TREC's files"),
         (lambda: Qrels(["1", "1"], ["a", "a"], [1, 0]), "query '1' has the document 'a' twice"),
+        (lambda: Qrels(["1"], ["a"], [np.inf]), "relevance must be a list of whole numbers"),
         (lambda: Qrels(["1"], ["a"], [0.5]), "relevance must be a list of whole numbers"),
         (
             lambda: Qrels(["1"], ["a"], [1]).judge(TrecRun(["2"], ["a"], [1.0])),

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
 from equimargin.data.formats.files import open_source
 from equimargin.data.words import DataError, shown
 
@@ -82,7 +84,7 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[Sequence[object]])
     Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
-def check_names(values: Any, name: str, n: int) -> tuple[str, ...]:
+def check_names(values: Sequence[Any] | NDArray[Any], name: str, n: int) -> tuple[str, ...]:
     """Return names as text, which a file can hold.
 
     Parameters

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.data.formats.trec.lines import check_names, check_unique, read_lines, write_lines
 from equimargin.data.formats.trec.run import TrecRun
 from equimargin.data.words import DataError, integer, shown
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Index
 
 FIELDS: Final = ("query", "iteration", "document", "relevance")
@@ -44,7 +45,6 @@ class JudgedRun(NamedTuple):
     unretrieved: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Qrels:
     """Relevances of judged documents, by query.
 
@@ -63,25 +63,19 @@ class Qrels:
         query has a document twice.
     """
 
-    query: tuple[str, ...]
-    document: tuple[str, ...]
-    relevance: Index
-
-    def __post_init__(self) -> None:
-        given = np.asarray(self.relevance)
-        if given.ndim != 1 or (
-            given.dtype.kind not in "biu"
-            and not (given.dtype.kind == "f" and (given == np.floor(given)).all())
-        ):
+    def __init__(
+        self,
+        query: Sequence[Any] | NDArray[Any],
+        document: Sequence[Any] | NDArray[Any],
+        relevance: ArrayLike,
+    ) -> None:
+        given = check_reals(relevance, "relevance")
+        if given.ndim != 1 or not ((given == np.floor(given)) & (np.abs(given) < 2.0**53)).all():
             raise DataError("relevance must be a list of whole numbers; round the others")
-        values: dict[str, Any] = {
-            "query": check_names(self.query, "query", len(given)),
-            "document": check_names(self.document, "document", len(given)),
-            "relevance": given.astype(np.int64),
-        }
-        check_unique(values["query"], values["document"])
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.relevance: Index = given.astype(np.int64)
+        self.query = check_names(query, "query", len(given))
+        self.document = check_names(document, "document", len(given))
+        check_unique(self.query, self.document)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.data.formats.trec.lines import check_names, check_unique, read_lines, write_lines
 from equimargin.data.words import DataError, is_finite, shown
+from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array
 
 FIELDS: Final = ("query", "Q0", "document", "rank", "score", "tag")
 """Fields of a line."""
 
 
-@dataclass(frozen=True, eq=False)
 class TrecRun:
     """Scores of retrieved documents, by query.
 
@@ -37,24 +38,20 @@ class TrecRun:
         document twice.
     """
 
-    query: tuple[str, ...]
-    document: tuple[str, ...]
-    score: Array
-    tag: str = "equimargin"
-
-    def __post_init__(self) -> None:
-        score = np.array(self.score, dtype=np.float64)
-        if score.ndim != 1 or not np.isfinite(score).all():
+    def __init__(
+        self,
+        query: Sequence[Any] | NDArray[Any],
+        document: Sequence[Any] | NDArray[Any],
+        score: ArrayLike,
+        tag: str = "equimargin",
+    ) -> None:
+        self.score: Array = check_reals(score, "score").copy()
+        if self.score.ndim != 1 or not np.isfinite(self.score).all():
             raise DataError("score must be a list of finite numbers; remove the other rows")
-        values: dict[str, Any] = {
-            "query": check_names(self.query, "query", len(score)),
-            "document": check_names(self.document, "document", len(score)),
-            "score": score,
-            "tag": check_names([self.tag], "tag", 1)[0],
-        }
-        check_unique(values["query"], values["document"])
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.query = check_names(query, "query", len(self.score))
+        self.document = check_names(document, "document", len(self.score))
+        self.tag = check_names([tag], "tag", 1)[0]
+        check_unique(self.query, self.document)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
