@@ -46,6 +46,7 @@ def first_precisions(hits: list[int], k: int) -> float:
 @given(small, st.integers(1, 6))
 @example([(1, 0), (1, 0), (0, 0)], 2)
 @example([(0, 2), (0, 1)], 1)
+@example([(0, 1), (2, 1), (1, 0)], 6)
 def test_metrics_of_ties_are_means_over_their_orders(
     documents: list[tuple[int, int]], k: int
 ) -> None:

@@ -95,9 +95,8 @@ def test_measures_of_a_run_are_trec_evals() -> None:
     }
     rows = [(q, d, value) for q, documents in judged.items() for d, value in documents.items()]
     got = [(q, d, value) for q, documents in found.items() for d, value in documents.items()]
-    y, f, qid, _, _, unretrieved = Qrels(*map(list, zip(*rows, strict=True))).judge(
-        TrecRun(*map(list, zip(*got, strict=True)))
-    )
+    (q1, d1, levels), (q2, d2, scores) = zip(*rows, strict=True), zip(*got, strict=True)
+    y, f, qid, _, _, unretrieved = Qrels(q1, d1, levels).judge(TrecRun(q2, d2, scores))
     assert unretrieved == ("q7",)
     trec_eval = pytrec_eval.RelevanceEvaluator(
         judged, {"map", "ndcg", "ndcg_cut.5", "recip_rank", "map_cut.5", "P.5"}
