@@ -68,24 +68,22 @@ def split_column(
             f"feature; name it {COLUMN!r}, or pass it as "
             f"{COLUMN} and leave it out of X (a feature needs another name)"
         )
-    ways = [
-        way
-        for way, used in (
-            (COLUMN, qid is not None),
-            ("group", group is not None),
-            (f"the column {COLUMN!r} of X", COLUMN in names),
-        )
-        if used
-    ]
-    if len(ways) > 1:
-        raise ValueError(
-            f"queries are given twice, as {' and as '.join(ways)}; leave one of them out"
-        )
+    _check_given_once({COLUMN: qid is not None, "group": group is not None}, COLUMN in names)
     if group is not None:
         return X, repeat_sizes(group, _num_samples(X))
     if COLUMN not in names:
         return X, qid
     return X[[name for name in names if name != COLUMN]], np.asarray(X[COLUMN])
+
+
+def _check_given_once(arguments: dict[str, bool], column: bool) -> None:
+    """Raise if queries are given by two arguments, or by one and a column."""
+    ways = [name for name, given in arguments.items() if given]
+    ways += [f"the column {COLUMN!r} of X"] if column else []
+    if len(ways) > 1:
+        raise ValueError(
+            f"queries are given twice, as {' and as '.join(ways)}; leave one of them out"
+        )
 
 
 def repeat_sizes(group: ArrayLike, m: int) -> Index:

@@ -1,4 +1,4 @@
-"""Metrics of a user who reads from the first place on and stops at what is relevant.
+"""Metrics of a user that reads from the first place to a relevant document.
 
     sum over i <= k of 1 / i * R_i * prod over j < i of (1 - R_j)
 
