@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
@@ -14,7 +14,7 @@ from equimargin.formulations.problem.labels import number_labels
 
 
 def average_mean_absolute_error(
-    y: ArrayLike, predicted: ArrayLike, levels: Sequence[Any] | None = None
+    y: ArrayLike, predicted: ArrayLike, levels: Sequence[Any] | NDArray[Any] | None = None
 ) -> float:
     """Return AMAE, the mean over the levels of the mean absolute error of their rows.
 
@@ -69,7 +69,7 @@ def average_mean_absolute_error(
     return float((np.bincount(level, error) / np.bincount(level)).mean())
 
 
-def _place(labels: ArrayLike, name: str, levels: Sequence[Any] | None) -> Array:
+def _place(labels: ArrayLike, name: str, levels: Sequence[Any] | NDArray[Any] | None) -> Array:
     """Return the place of every label among the levels, or the label itself."""
     given = np.asarray(labels)
     if levels is None:
