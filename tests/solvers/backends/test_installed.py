@@ -112,7 +112,7 @@ def test_every_solver_of_cvxpy_is_a_backend_and_those_of_comparisons_come_first(
 
 
 def test_unknown_and_missing_names_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"unknown solver 'OSQPP'; did you mean OSQP\?; installed"):
+    with pytest.raises(ValueError, match=r"unknown solver 'OSQPP'; did you mean OSQP\?$"):
         find_backend("OSQPP")
     monkeypatch.setattr(installed, "_of_libraries", lambda: ())
     monkeypatch.setattr(cp, "installed_solvers", lambda: ["CLARABEL"])

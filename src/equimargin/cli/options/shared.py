@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,39 @@ DataArgument = Annotated[
         "for standard input.",
     ),
 ]
+
+ModelArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="MPS, QPS or LP file, or a certificate of format 2 (.json), whose program is read; "
+        "also with .gz.",
+    ),
+]
+
+
+def seconds_option(help: str, panel: str | None = None) -> Any:
+    """Return an option of a time limit in seconds, a positive number.
+
+    Parameters
+    ----------
+    help : str
+        Help text.
+    panel : str, optional
+        Panel of the help; None for "Options".
+    """
+    return typer.Option(
+        metavar="SECONDS", help=help, callback=_checked_limit, rich_help_panel=panel
+    )
+
+
+def _checked_limit(option: typer.CallbackParam, seconds: float | None) -> float | None:
+    """Return a time limit; refuse a number that is not positive."""
+    from equimargin.formulations.numeric.arguments import positive
+
+    with report_errors():
+        return None if seconds is None else positive(seconds, option.opts[0])
+
 
 JSONOption = Annotated[
     Path | None,
