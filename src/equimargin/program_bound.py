@@ -77,10 +77,12 @@ class ProgramBound:
                 f"or name another solver; {decided}"
             )
         if np.isinf(self.lower) or np.isinf(self.upper):
-            known = f"at most {self.upper!r}" if np.isinf(self.lower) else f"at least {self.lower!r}"
+            known = (
+                f"at most {self.upper!r}" if np.isinf(self.lower) else f"at least {self.lower!r}"
+            )
             return (
-                f"{self.name}: the optimum is {known}, proven by {ways}, and its other end is not "
-                f"proven: {decided}; {self.taken}"
+                f"{self.name}: only one end is proven, the optimum is {known}, by {ways}; "
+                f"{decided}; {self.taken}"
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "

@@ -49,8 +49,8 @@ def read_solution(path: Path) -> tuple[Values | None, Values | None]:
     columns, rows = _from_lines(path, text)
     if not columns:
         raise ValueError(
-            f"{path} has no values; give a solution file of HiGHS, lines of a name and a value, or "
-            f'JSON such as {{"x": [1.0, 2.0], "y": [0.5]}}'
+            f"{path} has no values; give a solution file of HiGHS (write_solution_style = 0), "
+            f'lines of a name and a value, or JSON such as {{"x": [1.0, 2.0], "y": [0.5]}}'
         )
     return columns, rows or None
 

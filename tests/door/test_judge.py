@@ -345,9 +345,9 @@ def test_ctrl_c_ends_the_command_and_the_process_of_the_solvers(
         ["waiting"],
         f"import time\ndef waiting(*_): open({str(begun)!r}, 'w').close(); time.sleep(10 ** 6)\n",
     )
+    solvers = ("--solver", "WAITING", "--solver", "HIGHS")
     running = subprocess.Popen(
-        [sys.executable, "-m", "equimargin", "bound", str(model)]
-        + ["--solver", "WAITING", "--solver", "HIGHS"],
+        [sys.executable, "-m", "equimargin", "bound", str(model), *solvers],
         env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{tmp_path}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

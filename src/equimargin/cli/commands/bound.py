@@ -11,9 +11,10 @@ from equimargin.cli.options.shared import (
     JSONOption,
     ModelArgument,
     ProgramCertificateOption,
+    check_positive,
     seconds_option,
 )
-from equimargin.cli.output.errors import exit_with, report_errors
+from equimargin.cli.output.errors import exit_with, report_errors, without_warnings_of_trackers
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.cli.output.screen import fitted
 
@@ -41,7 +42,10 @@ def bound(  # prose-ok: param-section
         ),
     ] = None,
     width: Annotated[
-        float, typer.Option(metavar="WIDTH", help="Relative width that suffices.")
+        float,
+        typer.Option(
+            metavar="WIDTH", help="Relative width that suffices.", callback=check_positive
+        ),
     ] = 1e-6,
     time_limit: Annotated[float, seconds_option("Time limit of the proof.")] = 60.0,
     json: JSONOption = None,
@@ -70,6 +74,7 @@ def bound(  # prose-ok: param-section
         from equimargin.solution_file import read_solution
 
         check_writable(json, certificate)
+        without_warnings_of_trackers()
         x, y = (None, None) if solution is None else read_solution(solution)
         if solver is not None and len(solver) > 1:
             answers = {} if solution is None or x is None else {solution.name: x}

@@ -59,9 +59,7 @@ def shrink(  # prose-ok: param-section
         ),
         Behind("solvers"),
     ] = None,
-    total_time: Annotated[
-        float, seconds_option("Time limit of the search.", LIMITS)
-    ] = 60.0,
+    total_time: Annotated[float, seconds_option("Time limit of the search.", LIMITS)] = 60.0,
     json: Annotated[
         Path,
         typer.Option(

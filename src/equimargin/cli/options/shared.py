@@ -44,16 +44,24 @@ def seconds_option(help: str, panel: str | None = None) -> Any:
         Panel of the help; None for "Options".
     """
     return typer.Option(
-        metavar="SECONDS", help=help, callback=_checked_limit, rich_help_panel=panel
+        metavar="SECONDS", help=help, callback=check_positive, rich_help_panel=panel
     )
 
 
-def _checked_limit(option: typer.CallbackParam, seconds: float | None) -> float | None:
-    """Return a time limit; refuse a number that is not positive."""
+def check_positive(option: typer.CallbackParam, number: float | None) -> float | None:
+    """Return the number of an option, or None; refuse one that is not positive.
+
+    Parameters
+    ----------
+    option : typer.CallbackParam
+        Option.
+    number : float or None
+        Number.
+    """
     from equimargin.formulations.numeric.arguments import positive
 
     with report_errors():
-        return None if seconds is None else positive(seconds, option.opts[0])
+        return None if number is None else positive(number, option.opts[0])
 
 
 JSONOption = Annotated[
