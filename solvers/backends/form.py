@@ -146,8 +146,8 @@ def _by_cvxpy(
         # P is known to be positive semidefinite, or is proven to be later.
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
-    data, chain, inverse = problem.get_problem_data(backend.name)
     options = backend.options(tol, seconds, None)
+    data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=options)
     raw = chain.solve_via_data(problem, data, False, False, options)
     # SCS and OSQP intercept an interrupt while they run.
     if read_status(raw) == "interrupted":

@@ -141,7 +141,7 @@ def test_infeasible_problem_has_no_interval_of_a_solver() -> None:
 def test_solver_that_hangs_or_raises_is_a_sentence(
     model: Path, monkeypatch: pytest.MonkeyPatch, failure: type[Exception] | None, sentence: str
 ) -> None:
-    def compile(problem: cp.Problem, solver: str) -> None:
+    def compile(problem: cp.Problem, solver: str, solver_opts: Any) -> None:
         if failure is not None:
             raise failure("broken")
         Event().wait(timeout=2.0)

@@ -516,7 +516,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         ),
         (
             ("shrink", "xor", "--total-time", "-1"),
-            "total_time must be a positive, finite number, not -1.0",
+            "--total-time must be a positive number, not -1.0",
         ),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (
