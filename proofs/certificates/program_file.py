@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.model_file import Model, read_model, read_text
@@ -60,8 +61,6 @@ def _model(given: checker.ConicProgram) -> Model:
     OverflowError
         If a number is outside the float64 range.
     """
-    from scipy import sparse
-
     n = len(given.q.steps)
     if n == 0:
         raise ValueError("it has no variables")
@@ -113,8 +112,6 @@ class _Floats:
 
     def matrix(self, M: checker.SparseIntegers, width: int) -> Any:
         """Return a matrix as a sparse array."""
-        from scipy import sparse
-
         values = self.vector([step for row in M.rows for _, step in row], M.unit)
         columns = np.array([j for row in M.rows for j, _ in row], dtype=np.int64)
         starts = np.cumsum([0, *map(len, M.rows)])

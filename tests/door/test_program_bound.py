@@ -180,7 +180,7 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("x         r1", "x         r9", 'Row name "r9" in COLUMNS section is not defined'),
-        ("-1.0\n", "1e-13\n", "less than or equal to 1e-12: ignored"),
+        ("-1.0\n", "1e-13\n", "1e-12: ignored"),
         ("1.5\n", "1.5\n    x         r1        3.0\n", "duplicate nonzero"),
         ("8.0\n", "8.0\n    y         x         2.0\n", "duplicate"),
         ("-1.0\n", "nan\n", "has a nan"),
