@@ -156,7 +156,9 @@ def _vectors(rows: Sequence[Sequence[str]]) -> sparse.csr_array:
     own = np.repeat(np.arange(len(rows)), np.diff(ends))
     if (np.diff(index)[np.diff(own) == 0] <= 0).any():
         raise ValueError("the features of a support vector are numbered from 1, in ascending order")
-    return sparse.csr_array((entries, index, ends), shape=(len(rows), int(index.max(initial=0)) + 1))
+    return sparse.csr_array(
+        (entries, index, ends), shape=(len(rows), int(index.max(initial=0)) + 1)
+    )
 
 
 def _with_vectors(model: Model, vectors: sparse.csr_array) -> Model:
