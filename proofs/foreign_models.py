@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, p
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, LossName
 
+Value = TypeVar("Value")
 Task = Literal["classification", "regression"]
 LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
     "L2R_L2LOSS_SVC": "squared_hinge",
@@ -415,7 +416,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
     return Model(kind, claimed, b, coefficients=coefficients, support=support, vectors=vectors)
 
 
-def make_kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
+def make_kernel(name: str, parameters: Mapping[str, object]) -> Kernel:
     """Return a kernel by its name in scikit-learn or LIBSVM.
 
     Parameters
@@ -491,7 +492,7 @@ def class_weights(estimator: Any) -> tuple[float, ...]:
     return tuple(float((given or {}).get(label, 1.0)) for label in estimator.classes_)
 
 
-def read_required(values: Mapping[str, Any], name: str) -> Any:
+def read_required(values: Mapping[str, Value], name: str) -> Value:
     """Return a value; raise a ValueError if it is missing.
 
     Parameters
@@ -506,7 +507,7 @@ def read_required(values: Mapping[str, Any], name: str) -> Any:
     return values[name]
 
 
-def read_number(values: Mapping[str, Any], name: str) -> float:
+def read_number(values: Mapping[str, object], name: str) -> float:
     """Return a value as one finite number.
 
     Parameters
@@ -517,7 +518,7 @@ def read_number(values: Mapping[str, Any], name: str) -> float:
     return float(read_finite(name, read_required(values, name), 1)[0])
 
 
-def read_integer(values: Mapping[str, Any], name: str) -> int:
+def read_integer(values: Mapping[str, object], name: str) -> int:
     """Return a value as one integer of at least 0.
 
     Parameters
@@ -532,7 +533,7 @@ def _optional(values: Mapping[str, Any], name: str) -> float | None:
     return None if values.get(name) is None else read_number(values, name)
 
 
-def read_whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int64]:
+def read_whole(name: str, values: object, length: int | None = None) -> NDArray[np.int64]:
     """Return values as a vector of integers >= 0; reject other numbers or another length.
 
     Parameters
@@ -546,7 +547,7 @@ def read_whole(name: str, values: Any, length: int | None = None) -> NDArray[np.
     return v.astype(np.int64)
 
 
-def read_finite(name: str, values: Any, length: int | None = None) -> Array:
+def read_finite(name: str, values: object, length: int | None = None) -> Array:
     """Return values as a vector of finite numbers; reject true, false or another length.
 
     Parameters

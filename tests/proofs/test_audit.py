@@ -30,7 +30,7 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import classification, linear, polynomial
 from equimargin.proofs import Audit, audit
-from equimargin.proofs.foreign_files import read
+from equimargin.proofs.foreign_files import read as read_any
 from equimargin.proofs.foreign_models import (
     ClaimedProblem,
     Model,
@@ -51,6 +51,13 @@ XOR = (
     np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
     np.array([-1.0, 1.0, -1.0, 1.0]),
 )
+
+
+def read(file: Path) -> Model:
+    """Return the model of one function in a file."""
+    model = read_any(file)
+    assert isinstance(model, Model)
+    return model
 
 
 def holds(found: Audit, own: float) -> None:

@@ -283,7 +283,7 @@ def test_liblinear_file_of_three_classes_is_audited_as_the_estimator(
     (tmp_path / "model").write_text(liblinear(estimator, kind, 2.0))
     model = read(tmp_path / "model")
     given = None if weights is None else list(weights.values())
-    found = audit(stated_for_classes(model, given), X, y, C=0.5)
+    found: Any = audit(stated_for_classes(model, given), X, y, C=0.5)
     assert found.source == f"LIBLINEAR {kind}"
     wanted = audit(estimator, X, y)
     assert found.excess == pytest.approx(wanted.excess, rel=1e-6, abs=1e-9)
@@ -297,7 +297,7 @@ def test_bias_outside_the_norm_of_three_classes_is_that_of_every_machine(tmp_pat
     X, y = DATA["iris"]
     estimator = LinearSVC(C=0.5, random_state=0).fit(X, y)
     (tmp_path / "model").write_text(liblinear(estimator, "L2R_L2LOSS_SVC", 1.0))
-    found = audit(stated_for_classes(read(tmp_path / "model"), free_bias=True), X, y, C=0.5)
+    found: Any = audit(stated_for_classes(read(tmp_path / "model"), free_bias=True), X, y, C=0.5)
     families = {machine.problem.family for machine in found.machines.values()}
     assert (list(found.machines), families) == (["1 vs rest", "2 vs rest", "3 vs rest"], {"svm.l2"})
 
@@ -328,7 +328,9 @@ def test_bad_libsvm_file_of_several_classes_is_a_sentence(
 
 def test_notebook_shows_the_figures_with_names_escaped() -> None:
     X, y = DATA["iris"]
-    found = audit(SVC().fit(X, np.array(["<b>", "c", "d"])[y]), X, np.array(["<b>", "c", "d"])[y])
+    found: Any = audit(
+        SVC().fit(X, np.array(["<b>", "c", "d"])[y]), X, np.array(["<b>", "c", "d"])[y]
+    )
     shown = found._repr_html_()
     assert "<th>relative excess, &lt;b&gt; vs c</th>" in shown
     assert (shown.count("<tr>"), shown.count("<p>"), "<b>" in shown) == (4, 1, False)

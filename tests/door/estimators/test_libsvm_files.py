@@ -1,4 +1,4 @@
-"""Model files of LIBSVM and LIBLINEAR: functions read back by the audit and by both programs."""
+"""Model files of LIBSVM and LIBLINEAR, read back by the audit and by both programs."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_a_libsvm_file_of_four_classes_is_audited_with_its_weights(
     estimator = MarginClassifier(C=0.05, kernel=kernel, class_weight=weights).fit(X, Y)
     write_libsvm_model(estimator, tmp_path / "model")
     model = read(tmp_path / "model")
-    found = audit(stated_for_classes(model, list(weights.values())), X, Y, C=0.05)
+    found: Any = audit(stated_for_classes(model, list(weights.values())), X, Y, C=0.05)
     assert list(found.machines) == ["0 vs 1", "0 vs 2", "0 vs 3", "1 vs 2", "1 vs 3", "2 vs 3"]
     assert found.relative_excess[1] < 1e-6
     with pytest.raises(ValueError, match=r"^class_weight must be 4 finite numbers"):
