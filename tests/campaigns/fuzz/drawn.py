@@ -232,7 +232,7 @@ MODEL = {
     "fit_intercept intercept_scaling C"
     " class_weight",
     "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
-    "gamma degree coef0 c_svc rbf linear",
+    "nr_sv gamma degree coef0 c_svc rbf linear",
 }
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
