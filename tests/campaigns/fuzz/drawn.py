@@ -290,6 +290,8 @@ def changed_certificates(draw: st.DrawFn, reader: str) -> bytes:
 
 CERTIFICATES = st.one_of(changed_certificates("certificate"), OBJECTS)
 """Certificates; the fuzzed readers renew their digests."""
+STATED_PROGRAMS = st.one_of(changed_certificates("program"), OBJECTS)
+"""Programs as certificates state them."""
 POUNCE = st.one_of(changed_certificates("pounce"), OBJECTS)
 """Certificates of POUNCE."""
 VIPR_KEYS = "VER VAR INT OBJ CON RTP SOL DER min max range infeas inf G L E asm lin rnd weak"

@@ -19,6 +19,7 @@ from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
+from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.proofs.foreign_files import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
 from equimargin.proofs.third_party import pounce, vipr
@@ -232,6 +233,13 @@ READERS = {
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
     "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
     "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "program": Reader(
+        "program.json",
+        (read_program_file,),
+        (ValueError,),
+        ("equimargin.proofs.certificates.program_file", *OF_CERTIFICATES),
+        drawn.STATED_PROGRAMS,
+    ),
     "answer": Reader(
         "answer.sol",
         (read_solution,),

@@ -15,7 +15,7 @@ from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
-from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption
+from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption, seconds_option
 from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
 
@@ -55,10 +55,7 @@ WithoutOption = Annotated[
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
 FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]
 SecondsOption = Annotated[
-    float,
-    typer.Option(
-        metavar="SECONDS", help="Time limit of the command; with --mutants, of each formulation."
-    ),
+    float, seconds_option("Time limit of the command; with --mutants, of each formulation.")
 ]
 
 
@@ -233,9 +230,7 @@ def audit(  # prose-ok: param-section
     tol: Annotated[
         float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")
-    ] = 60.0,
+    time_limit: Annotated[float, seconds_option("Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
 ) -> None:
     """Prove how far a third-party model is from its optimum.
@@ -589,9 +584,7 @@ def suggest(  # prose-ok: param-section
         int, typer.Option(metavar="N", help="Instances sampled to find a difference.")
     ] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of all pairs.")
-    ] = 600.0,
+    time_limit: Annotated[float, seconds_option("Time limit of all pairs.")] = 600.0,
 ) -> None:
     """Print the relations between the formulations of a family: `same FAMILY`.
 
