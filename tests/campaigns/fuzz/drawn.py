@@ -150,6 +150,20 @@ PAIRS = st.tuples(
 ).map(lambda drawn: "\n".join([drawn[0], *drawn[1]]).encode())
 """Tables of pairs."""
 
+DOCUMENTS = st.sampled_from(["a", "b", "FR-1", "é", "\x1c", "\x85", "a\0"]) | WORDS
+
+
+def _ranked(values: int) -> st.SearchStrategy[bytes]:
+    """Draw lines of a query, a word, a document and some values."""
+    numbers = st.lists(NUMBERS, min_size=values, max_size=values).map(" ".join)
+    return _lines(st.tuples(SIDES, st.just("Q0"), DOCUMENTS, numbers).map(" ".join))
+
+
+RUNS = _ranked(3)
+"""Runs of TREC."""
+QRELS = _ranked(1)
+"""Judgements of TREC."""
+
 NAMES = st.sampled_from(
     [
         "X",

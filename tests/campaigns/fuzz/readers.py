@@ -13,7 +13,7 @@ from unittest.mock import patch
 from hypothesis.strategies import SearchStrategy
 
 from campaigns.fuzz import drawn
-from equimargin.data import DataError, load
+from equimargin.data import DataError, Qrels, TrecRun, load
 from equimargin.formulations.programs.model_file import read_model as read_program
 from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
@@ -42,6 +42,11 @@ OF_DATA = (
         f"equimargin.data.formats.{name}"
         for name in ("files", "delimited", "header", "svmlight", "npz")
     ),
+)
+OF_TREC = (
+    "equimargin.data.words",
+    "equimargin.data.formats.files",
+    *(f"equimargin.data.formats.trec.{name}" for name in ("lines", "run", "qrels")),
 )
 OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib._format_impl")
 OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)
@@ -124,6 +129,22 @@ def _pairs(features: str) -> Callable[[Path], Any]:
     return read
 
 
+def _run(file: Path) -> None:
+    """Read a run, write it and read it again."""
+    run = TrecRun.read(file)
+    run.write(file)
+    assert sorted(TrecRun.read(file).document) == sorted(run.document)
+
+
+def _qrels(file: Path) -> None:
+    """Read judgements, write them, and judge a run of their documents."""
+    qrels = Qrels.read(file)
+    qrels.write(file)
+    again = Qrels.read(file)
+    assert again.document == qrels.document
+    qrels.judge(TrecRun(qrels.query, qrels.document, qrels.relevance))
+
+
 def _model(file: Path) -> None:
     """Read a model file and the lines of its rows and bounds."""
     read_program(file)
@@ -204,6 +225,8 @@ READERS = {
     "pairs": Reader(
         "pairs.csv", (_pairs(NUMBERED), _pairs(NAMED)), (DataError,), OF_DATA, drawn.PAIRS
     ),
+    "run": Reader("run.txt", (_run,), (DataError,), OF_TREC, drawn.RUNS),
+    "qrels": Reader("qrels.txt", (_qrels,), (DataError,), OF_TREC, drawn.QRELS),
     "model": Reader("model", (read_trusted, read_model), (ValueError,), OF_MODELS, drawn.MODELS),
     "certificate": Reader(
         "certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES
