@@ -72,7 +72,7 @@ class ProvenEstimator(BaseEstimator):
                 f"weights every problem has one"
             )
         self._proof = Proof(solutions)
-        self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
+        self.n_iter_: Any = max(solution.iterations or 0 for solution in solutions)
         self.status_ = str(worst.status)
         if not worst.ok:
             warnings.warn(self._warning(worst), ConvergenceWarning, stacklevel=3)

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from equimargin.estimators.fitted import make_coefficients
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.solvers import one_vs_one
@@ -70,7 +71,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         As in scikit-learn: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
     tol : float, default 1e-3
         Tolerance of decision values, as in scikit-learn; the relative gap to reach is
-        (tol / 10)^2, at least 1e-12.
+        tol^2, but between 1e-12 and 1e-8.
     class_weight : mapping, "balanced" or None, default None
         Factors of C by class; "balanced" counts rows.
     max_iter : int, default -1
@@ -202,9 +203,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         # Functions of `one_vs_one` are positive for the first class, and so are those of
         # scikit-learn, except for two classes.
         sign = -1.0 if k == 2 else 1.0
-        beta = np.zeros((len(solutions), len(codes)))
-        for row, pair, solution in zip(beta, self._pairs, solutions, strict=True):
-            row[np.isin(codes, pair)] = sign * solution.beta
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        beta = sign * make_coefficients(solutions, parts, len(codes))
         self.intercept_ = sign * np.array([solution.bias for solution in solutions])
         self._conclude(solutions, beta, codes, points)
         self.n_iter_ = np.array(

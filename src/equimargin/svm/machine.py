@@ -73,12 +73,10 @@ class SupportVectorMachine(KernelEstimator):
             self._refuse_indefinite(points)
         else:
             if is_sparse(X) and self.kernel == "precomputed":
-                raise TypeError(
-                    "Sparse precomputed kernels are not supported; pass X.toarray()"
-                )
+                raise TypeError("Sparse precomputed kernels are not supported; pass X.toarray()")
             points, targets = self._checked(X, y, **more)
             self.shape_fit_ = points.shape
-            self._fitted_kernel = self._kernel(points)
+            self._fitted_kernel = self._kernel(stored(points))
         self._sparse = is_sparse(points)
         return points, targets
 
@@ -105,7 +103,10 @@ class SupportVectorMachine(KernelEstimator):
 
     def _weights(self, sample_weight: ArrayLike | None, X: Any) -> Array:
         """Return the weights of the rows; a negative weight excludes a row, as 0 does."""
-        weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
+        weights = np.maximum(
+            _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True),
+            0.0,
+        )
         if not weights.any():
             raise ValueError(
                 "Invalid input - all samples have zero or negative weights; give some a positive "
@@ -167,10 +168,11 @@ class SupportVectorMachine(KernelEstimator):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        coef = (
+        coef: Any = (
             type(self.support_vectors_)(self._beta) if self._sparse else self._beta
         ) @ self.support_vectors_
-        (coef.data if self._sparse else coef).flags.writeable = False
+        values: Any = coef.data if self._sparse else coef
+        values.flags.writeable = False
         return coef
 
     def _evaluated(self, X: Any) -> Array:
@@ -194,12 +196,16 @@ class SupportVectorMachine(KernelEstimator):
             points = stored(points)
             X = type(self.support_vectors_)(X) if is_sparse(points) else dense(X)
         return Functions(
-            self._fitted_kernel, self.support_, points, coefficients, self.intercept_
+            self._fitted_kernel,
+            self.support_.astype(np.intp),
+            points,
+            coefficients,
+            self.intercept_,
         )(X)
 
 
 def stored(points: Features) -> Features:
-    """Return points as a problem stores them: dense unless they are sparse and many.
+    """Return the points of a problem: dense unless they are sparse and many.
 
     Parameters
     ----------

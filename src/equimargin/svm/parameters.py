@@ -7,9 +7,11 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-SMALLEST_GAP = 1e-12
-"""Minimum relative gap that a `tol` demands; float64 allows little less."""
+GAPS = 1e-12, 1e-8
+"""Smallest and largest relative gap that a `tol` demands.
 
+float64 allows little less than the first; the second is the default of `MarginClassifier`.
+"""
 COMMON: dict[str, list[Any]] = {
     "C": [Interval(Real, 0.0, None, closed="right")],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -45,12 +47,12 @@ LINEAR: dict[str, list[Any]] = {
 def find_gap(tol: float) -> float:
     """Return the relative gap to reach for scikit-learn's `tol`.
 
-    scikit-learn's `tol` is an error of decision values, and the error of decision values
-    is about the root of the relative gap: it is a tenth of `tol` at this gap.
+    scikit-learn's `tol` is an error of decision values, which is about the root of the
+    relative gap.
 
     Parameters
     ----------
     tol : float
         Tolerance, above 0.
     """
-    return max((tol / 10) ** 2, SMALLEST_GAP)
+    return min(max(tol**2, GAPS[0]), GAPS[1])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from equimargin.estimators.fitted import make_coefficients
 from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers import solve
@@ -98,8 +99,8 @@ class SVR(RegressorMixin, SupportVectorMachine):
         )
         self._prove([solution])
         self.intercept_ = np.array([solution.bias])
-        codes = np.zeros(len(y), dtype=np.intp)
-        self._conclude([solution], np.array([solution.beta]), codes, points)
+        beta = make_coefficients([solution], [np.arange(len(y))], len(y))
+        self._conclude([solution], beta, np.zeros(len(y), dtype=np.intp), points)
         return self
 
     def predict(self, X: Any) -> Array:
