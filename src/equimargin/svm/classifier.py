@@ -200,8 +200,8 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         )
         self._prove(solutions)
         k = len(self.classes_)
-        # Functions of `one_vs_one` are positive for the first class, and so are those of
-        # scikit-learn, except for two classes.
+        # Functions of `one_vs_one` are positive for the first class. scikit-learn's are,
+        # too, except for two classes.
         sign = -1.0 if k == 2 else 1.0
         parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         beta = sign * make_coefficients(solutions, parts, len(codes))
@@ -292,4 +292,10 @@ class SVC(ClassifierMixin, SupportVectorMachine):
 
     @available_if(_has_no_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> None:
-        """Raise an AttributeError that names scikit-learn's calibration."""
+        """Raise an AttributeError that names scikit-learn's calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; never read.
+        """
