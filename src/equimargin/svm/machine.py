@@ -78,6 +78,8 @@ class SupportVectorMachine(KernelEstimator):
             self.shape_fit_ = points.shape
             self._fitted_kernel = self._kernel(stored(points))
         self._sparse = is_sparse(points)
+        # scikit-learn's name, which converters of models read.
+        self._gamma = getattr(self._fitted_kernel, "gamma", 0.0)
         return points, targets
 
     def _gram(self, X: Any, rows: int | None = None) -> Array:

@@ -66,7 +66,7 @@ def test_svc_of_three_classes_has_attributes_of_scikit_learn(kernel: Any, sparse
     X, y = X[20:130] - X.mean(axis=0), y[20:130]
     points = sparse.csr_array(X) if sparse_X else X
     weights = np.where(np.arange(len(y)) % 7 == 0, 0.0, 1.0)
-    given = {"C": 0.3, "kernel": kernel, "class_weight": "balanced"}
+    given: dict[str, Any] = {"C": 0.3, "kernel": kernel, "class_weight": "balanced"}
     own = SVC(**given, tol=1e-6).fit(points, y, weights)
     theirs = sklearn.svm.SVC(**given, tol=1e-9).fit(points, y, weights)
     for name in ("support_", "n_support_", "class_weight_", "shape_fit_", "classes_"):
@@ -130,7 +130,7 @@ def test_bounds_of_linear_svr_contain_optimum_in_cvxpy(loss: str) -> None:
 
 def test_one_class_against_the_rest_weighs_that_class_alone() -> None:
     X, y = load_iris(return_X_y=True)
-    given = {"C": 0.1, "class_weight": {0: 4.0, 2: 0.5}}
+    given: dict[str, Any] = {"C": 0.1, "class_weight": {0: 4.0, 2: 0.5}}
     own = LinearSVC(**given).fit(X, y)
     theirs = sklearn.svm.LinearSVC(**given, tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(own.coef_, theirs.coef_, atol=1e-5)
