@@ -65,7 +65,7 @@ def test_svc_of_three_classes_has_attributes_of_scikit_learn(kernel: Any, sparse
     X, y = load_iris(return_X_y=True)
     X, y = X[20:130] - X.mean(axis=0), y[20:130]
     points = sparse.csr_array(X) if sparse_X else X
-    weights = np.where(np.arange(len(y)) % 7 == 0, 0.0, 1.0)
+    weights = np.where(np.arange(len(y)) % 7 == 0, 0.5, 1.0)
     given: dict[str, Any] = {"C": 0.3, "kernel": kernel, "class_weight": "balanced"}
     own = SVC(**given, tol=1e-6).fit(points, y, weights)
     theirs = sklearn.svm.SVC(**given, tol=1e-9).fit(points, y, weights)
@@ -93,6 +93,14 @@ def test_svr_has_attributes_of_scikit_learn() -> None:
     np.testing.assert_allclose(own.predict(X), theirs.predict(X), atol=1e-4)
 
 
+def test_rows_of_weight_0_are_excluded_and_counted() -> None:
+    X, y = make_classification(40, 3, flip_y=0.2, n_informative=2, n_redundant=0, random_state=0)
+    weights = np.where(np.arange(40) < 10, -1.0, 1.0)
+    fitted, rest = SVC(gamma=1.0).fit(X, y, weights), SVC(gamma=1.0).fit(X[10:], y[10:])
+    np.testing.assert_array_equal(fitted.support_, rest.support_ + 10)
+    np.testing.assert_allclose(fitted.decision_function(X), rest.decision_function(X), atol=1e-6)
+
+
 def linear_optimum(X: Any, y: Any, weights: Any, loss: str, s: float, epsilon: Any) -> float:
     """Return the optimum of LIBLINEAR's problem at C = 0.5, as its authors print it."""
     w, b = cp.Variable(X.shape[1]), cp.Variable()
@@ -105,7 +113,7 @@ def linear_optimum(X: Any, y: Any, weights: Any, loss: str, s: float, epsilon: A
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_bounds_of_linear_svc_contain_optimum_in_cvxpy(loss: str) -> None:
+def test_bounds_of_linear_svc_contain_optimum_in_cvxpy(loss: Any) -> None:
     X, y = make_classification(30, 4, flip_y=0.2, random_state=1)
     weights = np.where(y == 1, 3.0, 1.0) * (1.0 + np.arange(30) % 3)
     fitted = LinearSVC(loss=loss, C=0.5, intercept_scaling=4.0, class_weight={1: 3.0}).fit(
