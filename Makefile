@@ -43,7 +43,7 @@ check-newest:  ## make check in an environment of its own, with the newest versi
 	$(MAKE) check VENV=build/newest CONSTRAINTS=
 
 check-oldest: build/oldest.txt  ## some tests with the oldest versions that pyproject.toml allows
-	$(MAKE) check VENV=build/oldest CONSTRAINTS=$< ARGS="$(OLDEST) -W ignore::DeprecationWarning"
+	$(MAKE) check VENV=build/oldest CONSTRAINTS=$< ARGS="$(OLDEST) -W ignore::DeprecationWarning $(ARGS)"
 
 experiments: $(READY)  ## what the documents measured, measured again, in build/experiments; make experiments ARGS=--full as printed, which takes hours
 	@set -e; for each in examples/documents/*_*.py; do \
