@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.exact_sums import SAFE_PRODUCT
 from equimargin.formulations.numeric.rounding import (
     UNIT,
@@ -96,7 +96,7 @@ def prove_convexity(form: StandardForm, clock: Clock) -> tuple[str, StandardForm
     ), below
 
 
-def _blocks(P: Any) -> list[Array]:
+def _blocks(P: Any) -> list[Index]:
     """Return the variables that P couples, directly or through others, in blocks."""
     from scipy.sparse.csgraph import connected_components
 
