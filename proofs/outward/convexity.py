@@ -2,8 +2,8 @@
 
 The blocks of variables that P couples are proven one by one: by their diagonal, by
 Cholesky's factorisation of the block less a shift that exceeds all its roundings, or by
-exact arithmetic (`semidefinite`). A block that is singular, or as good as singular, gets
-a larger diagonal with which the factorisation is a proof: where |x_j| <= r_j,
+exact arithmetic (`semidefinite`). A block that is singular within roundings gets a
+larger diagonal with which the factorisation is a proof: where |x_j| <= r_j,
 
     1/2 x'(P + D) x - 1/2 sum_j D_j r_j^2  <=  1/2 x'Px,
 
@@ -135,7 +135,7 @@ def _larger_diagonal(part: Any, radii: Array) -> Array | None:
     if len(radii) > MAX_BLOCK or not (diagonal > 0).all() or not np.isfinite(largest):
         return None
     widths = np.maximum(radii, NARROW * largest) if largest > 0 else np.ones(len(radii))
-    # Powers of two keep the entries, but for underflow, for which the shift is enough.
+    # Powers of two keep the entries; the shift covers those that underflow.
     with np.errstate(all="ignore"):
         power = np.clip(np.log2(widths / np.sqrt(diagonal)) / 2, -MAX_POWER, MAX_POWER)
         scale = np.ldexp(1.0, np.rint(power).astype(np.int64))

@@ -53,7 +53,7 @@ DECIMAL_SECONDS = 5.0
 """Time limit for the weights of constraints in decimals, in seconds."""
 SUSPECT = 1e-6
 """Minimum multiplier of a row that is named, relative to the largest one."""
-MAX_NAMES = 10
+MAX_NAMED_ROWS = 10
 """Maximum number of rows that are named."""
 SOLVER_TOLERANCE = 1e-6
 """Violation that solvers accept by default, the largest of the usual ones."""
@@ -108,10 +108,10 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
         found = find_contradiction(constraints, Clock(CONTRADICTION_SHARE * clock.left))
     if found is not None:
         return _infeasible(undecided, stated, constraints, found)
-    if stated.form.cones:
-        least = _interval(least_violation(stated.form), clock)
-        if least is not None and least.lower > 0:
-            return _violated(undecided, stated, constraints, least)
+    least = _interval(least_violation(stated.form), clock) if stated.form.cones else None
+    # Linear constraints alone are decided in rational numbers.
+    if least is not None and least.lower > 0:
+        return _violated(undecided, stated, constraints, least)
     return _by_rational_numbers(undecided, stated, constraints, interval, clock)
 
 
@@ -135,13 +135,13 @@ def _violated(
     sizes = np.abs(least.z)
     weighed = np.flatnonzero(sizes > SUSPECT * sizes.max(initial=0.0))
     names = list(dict.fromkeys(stated.rows[i] for i in weighed))
-    more = f" and {len(names) - MAX_NAMES} more" * (len(names) > MAX_NAMES)
+    more = f" and {len(names) - MAX_NAMED_ROWS} more" * (len(names) > MAX_NAMED_ROWS)
     return replace(
         undecided,
         verdict="infeasible",
         reason=f"every point that satisfies the equations and bounds violates another constraint "
         f"by at least {_in_two_digits(least.lower, ROUND_DOWN)}; multipliers of "
-        f"{', '.join(names[:MAX_NAMES])}{more} prove that, in floats rounded outward, and some of "
+        f"{', '.join(names[:MAX_NAMED_ROWS])}{more} prove that, in floats rounded outward, and some of "
         f"these rows may not be needed",
         float64=_rounding(constraints, {}, "the origin"),
         violation=least.lower,
