@@ -135,13 +135,14 @@ def _violated(
     sizes = np.abs(least.z)
     weighed = np.flatnonzero(sizes > SUSPECT * sizes.max(initial=0.0))
     names = list(dict.fromkeys(stated.rows[i] for i in weighed))
+    shown = ", ".join(names[:MAX_NAMED_ROWS])
     more = f" and {len(names) - MAX_NAMED_ROWS} more" * (len(names) > MAX_NAMED_ROWS)
     return replace(
         undecided,
         verdict="infeasible",
         reason=f"every point that satisfies the equations and bounds violates another constraint "
         f"by at least {_in_two_digits(least.lower, ROUND_DOWN)}; multipliers of "
-        f"{', '.join(names[:MAX_NAMED_ROWS])}{more} prove that, in floats rounded outward, and some of "
+        f"{shown}{more} prove that, in floats rounded outward, and some of "
         f"these rows may not be needed",
         float64=_rounding(constraints, {}, "the origin"),
         violation=least.lower,
