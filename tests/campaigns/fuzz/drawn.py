@@ -232,7 +232,7 @@ MODEL = {
     "fit_intercept intercept_scaling C"
     " class_weight",
     "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
-    "gamma degree coef0 c_svc rbf linear",
+    "nr_sv gamma degree coef0 c_svc rbf linear",
 }
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
@@ -290,6 +290,8 @@ def changed_certificates(draw: st.DrawFn, reader: str) -> bytes:
 
 CERTIFICATES = st.one_of(changed_certificates("certificate"), OBJECTS)
 """Certificates; the fuzzed readers renew their digests."""
+STATED_PROGRAMS = st.one_of(changed_certificates("program"), OBJECTS)
+"""Programs as certificates state them."""
 POUNCE = st.one_of(changed_certificates("pounce"), OBJECTS)
 """Certificates of POUNCE."""
 VIPR_KEYS = "VER VAR INT OBJ CON RTP SOL DER min max range infeas inf G L E asm lin rnd weak"

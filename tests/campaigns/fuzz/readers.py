@@ -19,7 +19,8 @@ from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
-from equimargin.proofs.foreign_models import read as read_model
+from equimargin.proofs.certificates.program_file import read_program_file
+from equimargin.proofs.foreign_files import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
 from equimargin.proofs.third_party import pounce, vipr
 from equimargin.solution_file import read_solution
@@ -46,6 +47,7 @@ OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib.
 OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)
 OF_PATHS = ("equimargin.solvers.path.result", "equimargin.solvers.path.linear.result", *OF_PROBLEMS)
 OF_MODELS = (
+    "equimargin.proofs.foreign_files",
     "equimargin.proofs.foreign_models",
     "equimargin.proofs.pickled_models",
     "json.decoder",
@@ -231,6 +233,13 @@ READERS = {
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
     "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
     "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "program": Reader(
+        "program.json",
+        (read_program_file,),
+        (ValueError,),
+        ("equimargin.proofs.certificates.program_file", *OF_CERTIFICATES),
+        drawn.STATED_PROGRAMS,
+    ),
     "answer": Reader(
         "answer.sol",
         (read_solution,),
