@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.proofs.feasibility.constraints import LinearConstraints
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.highs import quiet_highs
 
 TOLERANCE = 1e-6
 """Relative tolerance of PDLP."""
