@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from equimargin.formulations.kernels.kernel import linear, polynomial, precomputed, rbf, sigmoid
+from equimargin.formulations.numeric.workspace import borrow_workspace
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import (
     classification,
@@ -29,10 +30,11 @@ from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.dual import smo, working_set
 from equimargin.solvers.dual.smo_problem import OptimalityState
-from equimargin.solvers.products.tiles import tiles
+from equimargin.solvers.products.tiles import RBFTiles, tiles
 from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import Solution, Status
+from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.threads import one_thread
 from narrow import as_a, present
 from optima import CANCER, LABELS, SCALED, reached
 from places import HANG, ROOT
@@ -620,6 +622,44 @@ def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any) -> No
         exact.add_product(np.arange(700), v, f)
         share = np.abs(rough - f) / (exact.resolution * np.abs(v).sum())
         assert share.max() <= 1.0
+
+
+def test_a_gap_needs_f_at_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounded support vectors inside the margin add nothing to it, whatever their f."""
+    asked, product, gaps = list[int](), RBFTiles.product, true_gaps(monkeypatch)
+
+    def noted(used: Any, rows: Any, v: Any, columns: Any) -> Any:
+        if used.dtype == np.float64:
+            asked.append(len(columns))
+        return product(used, rows, v, columns)
+
+    monkeypatch.setattr(RBFTiles, "product", noted)
+    X, y = clusters(3000, flipped=0.3)
+    solution = solve(classification(X, y, 1.0, rbf(1 / 6)), "smo", tol=1e-3)
+    assert sum(asked) < 0.4 * np.count_nonzero(solution.point.beta)
+    assert gaps[-1] == pytest.approx(solution.relative_gap, rel=1e-4)
+
+
+@pytest.mark.parametrize("error", [1e-6, 0.1])
+def test_f_with_large_errors_is_recomputed(error: float) -> None:
+    """Errors of the run's f are measured where f is recomputed; the gap is exact."""
+    X, y = clusters(2500, flipped=0.3)
+    problem, limits = classification(X, y, 1.0, rbf(1 / 6)), Limits(tol=1e-2)
+    with one_thread(), borrow_workspace() as memory:
+        descent = smo.Descent.of(problem, None, limits, memory)
+        smo.descend(descent, limits, watched=False)
+        at = descent.at
+        at.G += error * np.random.default_rng(0).uniform(-1, 1, problem.m)
+        at.drift = 2.0 / float(descent.working.exact.resolution.min())
+        descent.look_again()
+        beta = problem.rows.rdot(descent.problem.multipliers(at.a))
+        f, exact = descent.product(beta), problem.gram @ beta
+    one, other = (
+        problem.primal(values, float(beta @ values), problem.bias_at(values))
+        - (float(np.abs(beta).sum()) - float(beta @ values) / 2)
+        for values in (f, exact)
+    )
+    assert one == pytest.approx(other, rel=1e-6)
 
 
 def test_a_tube_as_wide_as_float64_ends_at_zero() -> None:
