@@ -67,7 +67,7 @@ KEPT_MARGIN = 0.02
 
 In units of `ProblemScaling.spread`. The true gap then uses the f of the run there.
 """
-FEWEST_MEASURED = 100
+MIN_MEASURED_POINTS = 100
 """Minimum number of points at which the error of the run's f is measured."""
 SHARE_MARGIN = 10.0
 """Ratio of the assumed share of an error bound to the largest share that is measured.
@@ -551,8 +551,8 @@ class Descent:
         f = (at.G + problem.z) * units.spread
         bound = at.drift * exact.resolution * units.spread
         distance = self._distance(self.look.level)
-        nearest = np.partition(distance, min(units.m, FEWEST_MEASURED) - 1)
-        near = max(KEPT_MARGIN * units.spread, nearest[min(units.m, FEWEST_MEASURED) - 1])
+        nearest = np.partition(distance, min(units.m, MIN_MEASURED_POINTS) - 1)
+        near = max(KEPT_MARGIN * units.spread, nearest[min(units.m, MIN_MEASURED_POINTS) - 1])
         inexact = (distance <= near + at.share * bound) | (at_support & (at.a != 0))
         fresh = np.zeros(units.m, dtype=bool)
         # A recomputed f changes the optimal bias, and so the distances.

@@ -123,8 +123,9 @@ def test_rows_of_products_are_stored_while_memory_is_left(
         assert np.abs(f - K[np.ix_(rows[5:], rows)] @ v).max() <= 1e-4
     assert single.count == min(places, 80)
     assert sum(computed) == 0
-    for rows, columns in ((rows, rows), (np.arange(130), np.arange(30, M)), (rows[:0], rows)):
-        assert np.abs(single.block(rows, columns) - K[np.ix_(rows, columns)]).max(initial=0) <= 1e-6
+    for points, columns in ((rows, rows), (np.arange(130), np.arange(30, M)), (rows[:0], rows)):
+        error = np.abs(single.block(points, columns) - K[np.ix_(points, columns)])
+        assert error.max(initial=0.0) <= 1e-6
     places_of = single.place[single.place >= 0]
     assert sorted(places_of.tolist()) == list(range(single.count))
 
