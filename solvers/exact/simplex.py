@@ -345,7 +345,8 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
         B, c = np.column_stack([B, problem.rows.s, -problem.rows.s]), np.append(c, [0.0, 0.0])
     n = len(c)
     M = sparse.csc_array(sparse.hstack([sparse.csc_array(-B), -sparse.eye_array(p)]))
-    costs, nothing = np.concatenate([c, problem.costs * scale]), np.zeros(n + p)
+    with np.errstate(over="ignore"):  # a cost of 1e20 is infinite to HiGHS, too
+        costs, nothing = np.concatenate([c, problem.costs * scale]), np.zeros(n + p)
     ends = np.full(p, -np.inf), -np.ones(p)
     program = highs.LinearProgram(
         costs, nothing, np.full(n + p, np.inf), M.indptr, M.indices, M.data, *ends

@@ -136,9 +136,14 @@ def _moved_inside(
 
 
 def _least_squares(B: Array, missing: Array) -> Array:
-    """Return the shortest minimiser d of |B d - missing|, by QR with pivots."""
+    """Return the shortest minimiser d of |B d - missing|, by QR with pivots.
+
+    Return 0 if a number has overflowed.
+    """
     from scipy.linalg import lstsq
 
+    if not (np.isfinite(B).all() and np.isfinite(missing).all()):
+        return np.zeros(B.shape[1])
     d: Array = lstsq(B, missing, lapack_driver="gelsy")[0]
     return d
 

@@ -485,3 +485,11 @@ def test_multipliers_beyond_float64_have_a_nearest_point() -> None:
     found = exact_optimum(classification([[1e-170]], [1.0], np.inf, bias=False))
     assert found.alpha == (1 / Fraction(1e-170) ** 2,)
     assert as_a(np.ndarray, found.point.multipliers).tolist() == [np.finfo(np.float64).max]
+
+
+def test_exact_optimum_where_a_scaled_cost_overflows() -> None:
+    """HiGHS gets K scaled; C times the scale is beyond the largest float here."""
+    optimum = exact_optimum(one_norm_classification([[-2e85]], [1.0], C=3e230, bias=False))
+    # x = 1/K has the margin 1, and no x has less at this C
+    assert optimum.status is Status.OPTIMAL
+    assert optimum.value == 1 / Fraction(-2e85) ** 2

@@ -259,3 +259,16 @@ def test_products_of_few_coefficients(kernel: Any, monkeypatch: pytest.MonkeyPat
     few, few_error = Gram(kernel, X).product(v)
     assert (np.abs(f - few) <= error + few_error).all()
     assert not Gram(kernel, X).product(np.zeros(700))[0].any()
+
+
+def test_products_that_overflow_leave_the_point_as_it_is() -> None:
+    """The equations of the final step have costs near the largest float."""
+    X = np.array([[65189.50831824061], [64929.92943347289]])
+    kernel = polynomial(3, 0.5, 0.5)
+    solution = solve(
+        one_norm_classification(X, [-1.0, 1.0], C=7.14e296, kernel=kernel, bias=True),
+        "column_generation",
+        tol=1e-10,
+    )
+    assert not solution.ok
+    assert solution.lower <= solution.upper
