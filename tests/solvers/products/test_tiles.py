@@ -112,11 +112,13 @@ def test_rows_of_products_are_stored_while_memory_is_left(
     X = rng.normal(size=(M, DEAR_FEATURES))
     K, single = rbf(0.01).block(X, X), kept(tiles(Gram(rbf(0.01), X), 1.0), Workspace())[1]
     assert isinstance(single, KeptRows)
-    computed = list[int]()
-    block = single.source.block
-    monkeypatch.setattr(
-        single.source, "block", lambda rows, *at: computed.append(len(rows)) or block(rows, *at)
-    )
+    computed, block = list[int](), single.source.block
+
+    def noted(rows: Any, *at: Any) -> Any:
+        computed.append(len(rows))
+        return block(rows, *at)
+
+    monkeypatch.setattr(single.source, "block", noted)
     for rows in (np.arange(40, 100), np.arange(80, 120), np.arange(60, 120)):
         v, computed[:] = rng.normal(size=len(rows)), []
         f = single.product(rows, v, rows[5:])
