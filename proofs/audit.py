@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
+from html import escape
 from math import fsum, inf, nextafter
 from typing import Any
 
@@ -27,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
-from equimargin.formulations.kernels.kernel import Precomputed
+from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
@@ -132,6 +133,27 @@ class Audit:
         """Upper bound of the excess over S by the model's multipliers alone; inf without any."""
         return (self.own.upper - self.own.lower) / self.optimum.size
 
+    @property
+    def figures(self) -> dict[str, str]:
+        """Proven quantities as text, by name."""
+        (least, most), (low, high) = self.excess, self.relative_excess
+        own = (
+            f"{self.own_relative_excess:.3g}"
+            if np.isfinite(self.own.lower)
+            else "nothing: it has no multipliers"
+        )
+        return {
+            "optimum of the problem": format_ends(self.optimum),
+            "objective of the model": format_ends(self.objective),
+            "excess of the model": f"{least:.6g} to {most:.6g}",
+            "relative excess": f"{low:.3g} to {high:.3g}",
+            "relative excess that its own multipliers prove": own,
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the statement and the figures for a notebook."""
+        return _notebook_table(self)
+
     def __str__(self) -> str:
         alone = (
             f"; its own multipliers, without a solver, prove at most "
@@ -182,6 +204,20 @@ class MachinesAudit:
     def worst(self) -> str:
         """Name of the machine with the largest proven bound of its relative excess."""
         return max(self.machines, key=lambda name: self.machines[name].relative_excess[1])
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Bounds of the relative excess of every machine, and of all, as text by name."""
+        bounds = {name: audited.relative_excess for name, audited in self.machines.items()}
+        bounds |= {"all machines": self.relative_excess}
+        return {
+            f"relative excess, {name}": f"{least:.3g} to {most:.3g}"
+            for name, (least, most) in bounds.items()
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the statement on all machines and the figures for a notebook."""
+        return _notebook_table(self)
 
     def __str__(self) -> str:
         lines = [f"{name}: {audited}" for name, audited in self.machines.items()]
@@ -276,6 +312,7 @@ def _of_one(
             "C must be finite; a hard-margin model in floating point has no objective value"
         )
     problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
+    known = _with_weights(known, problem)
     # A linear model has w alone; any other has the coefficients of its support vectors.
     if known.coefficients is None:
         whole, point, vectors = problem, _linear_point(known, problem), ""
@@ -407,7 +444,7 @@ def _of_joint(
     optimum = Interval(below(proven.lower), above(proven.upper), scale)
     objective = Interval(below(value), above(value), scale)
     own = Interval(-inf, objective.upper, scale)
-    return Audit(known.source, problem, C, None, objective, optimum, own)
+    return Audit(known.source, problem, C, None, objective, optimum, own, known.assumed)
 
 
 def _joint_value(W: Array, X: Array, codes: NDArray[np.int64], C: float) -> Fraction:
@@ -420,6 +457,26 @@ def _joint_value(W: Array, X: Array, codes: NDArray[np.int64], C: float) -> Frac
         loss += max(scores) - scores[own]
     norm2 = sum((v * v for row in weights for v in row), Fraction(0))
     return norm2 / 2 + Fraction(C) * loss
+
+
+def _notebook_table(found: Audit | MachinesAudit) -> str:
+    """Return the last line of a statement and a table of the figures, as HTML."""
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+        for name, value in found.figures.items()
+    )
+    return f"<p>{escape(str(found).splitlines()[-1])}</p><table>{rows}</table>"
+
+
+def format_ends(interval: Interval) -> str:
+    """Return the endpoints of an interval as text.
+
+    Parameters
+    ----------
+    interval : Interval
+        Interval.
+    """
+    return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
 
 
 def _range(least: float, most: float, digits: int) -> str:
@@ -477,6 +534,20 @@ def _problem(
     return make_margin_problem(
         "classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given
     )
+
+
+def _with_weights(model: Model, problem: MarginProblem) -> Model:
+    """Return a model with w if one vector, which is no row, has its linear function.
+
+    With a free bias the coefficients of a trained model sum to 0, so that it has two
+    support vectors or none. A linear function may be written as one, which is w.
+    """
+    alone = model.coefficients is not None and len(model.coefficients) == 1
+    if not alone or model.support is not None or not isinstance(model.claimed.kernel, Linear):
+        return model
+    assert model.coefficients is not None
+    w = model.coefficients[0] * _as_wide_as(problem, model.vectors)[0]
+    return replace(model, w=w, coefficients=None, vectors=None)
 
 
 def _linear_point(model: Model, problem: MarginProblem) -> Point:

@@ -16,7 +16,7 @@ Neural Computation 12 (2000), proposition 6: optimum of nu-SVC and of C-SVC.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -31,8 +31,10 @@ from equimargin.proofs.foreign_models import (
     kernel_values,
     of_estimator,
     of_values,
+    read_finite,
     read_nu,
     refuse_one_norm,
+    stated,
     transformed,
     unwrapped,
 )
@@ -98,21 +100,24 @@ class JointModel:
     ----------
     source : str
         Kind of the classifier, as text.
-    C : float
-        Cost.
+    C : float or None
+        Cost; None if the model does not have it.
     W : ndarray of shape (k, d)
         Weights of the features; the last column is of the constant, if there is one.
     constant : float or None
         Feature appended to every point; None without an intercept.
     steps : fitted transformer or None
         As in `Model`.
+    assumed : str
+        As in `Model`.
     """
 
     source: str
-    C: float
+    C: float | None
     W: Array
     constant: float | None
     steps: Any = None
+    assumed: str = ""
 
     def features(self, X: Any) -> Any:
         """Return the features of the problem, dense, with the appended constant.
@@ -233,6 +238,49 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
         name = f"{classes[first]} vs {classes[second]}"
         model = replace(model, source=type(estimator).__name__, nu=nu)
         yield Machine(name, model, (first,), (second,))
+
+
+def stated_for_classes(
+    model: AnyModel, class_weight: Sequence[float] | None = None, free_bias: bool = False
+) -> AnyModel:
+    """Return a model of any number of classes with the parameters that its file lacks.
+
+    Parameters
+    ----------
+    model : AnyModel
+        Model of a LIBSVM or LIBLINEAR file; any other if no parameter is added.
+    class_weight : sequence of float, optional
+        Factors of C for the labels, in ascending order (-wi). Of one class against the
+        rest, LIBLINEAR weights that class alone.
+    free_bias : bool, default False
+        As in `stated`.
+
+    Raises
+    ------
+    ValueError
+        As in `stated`, or if one problem determines all classes.
+    """
+    if class_weight is None and not free_bias:
+        return model
+    if isinstance(model, Model):
+        return stated(model, class_weight, free_bias)
+    if isinstance(model, JointModel):
+        raise ValueError(
+            f"class weights and a free bias of {model.source} change no known problem; leave "
+            f"them out"
+        )
+    weights = (
+        None
+        if class_weight is None
+        else read_finite("class_weight", class_weight, model.k).tolist()
+    )
+
+    def of_machine(machine: Machine) -> Machine:
+        ends = machine.negative, machine.positive
+        own = weights and tuple(weights[end[0]] if len(end) == 1 else 1.0 for end in ends)
+        return replace(machine, model=stated(machine.model, own, free_bias))
+
+    return replace(model, machines=tuple(map(of_machine, model.machines)))
 
 
 def encode_labels(y: Any, m: int, k: int) -> Index:

@@ -1,4 +1,4 @@
-"""Models of other programs: scikit-learn estimators, coefficient files, LIBSVM, LIBLINEAR.
+"""Models of other programs: scikit-learn estimators, and coefficients by name.
 
     f(x) + b = sum_k coefficient_k k(support_k, x) + b        or        w.x + b
 
@@ -25,30 +25,18 @@ Manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from equimargin.formulations.kernels.kernel import (
-    Kernel,
-    Precomputed,
-    linear,
-    polynomial,
-    precomputed,
-    rbf,
-)
-from equimargin.formulations.numeric.archive import Archive
-from equimargin.formulations.numeric.arguments import format_error
+from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, LossName
 
+Value = TypeVar("Value")
 Task = Literal["classification", "regression"]
 LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
     "L2R_L2LOSS_SVC": "squared_hinge",
@@ -71,8 +59,6 @@ FREE_BIAS = "L2R_L2LOSS_SVC"
 
 It is the only such solver whose models can be audited.
 """
-READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
-"""Exceptions of Python and numpy for a file that is not in the format of its first bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +179,7 @@ def transformed(steps: Any, X: Any) -> Any:
 
 
 def stated(
-    model: Model, class_weight: tuple[float, float] | None = None, free_bias: bool = False
+    model: Model, class_weight: Sequence[float] | None = None, free_bias: bool = False
 ) -> Model:
     """Return a model with the parameters of its training that its file lacks.
 
@@ -201,7 +187,7 @@ def stated(
     ----------
     model : Model
         Model of a LIBSVM or LIBLINEAR file; any other if no parameter is added.
-    class_weight : tuple of 2 float, optional
+    class_weight : sequence of 2 float, optional
         Factors of C for the smaller and the larger label (-wi); None leaves those of
         the model.
     free_bias : bool, default False
@@ -219,7 +205,7 @@ def stated(
                 f"class_weight is for LIBSVM and LIBLINEAR classifiers, and this is a "
                 f"{model.source}"
             )
-        smaller, larger = _finite("class_weight", class_weight, 2)
+        smaller, larger = read_finite("class_weight", class_weight, 2)
         if min(smaller, larger) <= 0:
             raise ValueError(
                 f"class_weight must be 2 positive numbers, not {smaller:g} and {larger:g}"
@@ -378,7 +364,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
     ValueError
         If a key is missing or unknown, a number is not finite, or shapes do not fit.
     """
-    kind = str(_required(values, "kind"))
+    kind = str(read_required(values, "kind"))
     if kind not in ("SVC", "SVR", "LinearSVC"):
         raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
     # Keys of another kind count as unknown.
@@ -388,11 +374,11 @@ def of_values(values: Mapping[str, Any]) -> Model:
     unknown = set(values) - own - {"kind", "intercept", "C", "class_weight", "epsilon"}
     if unknown:
         raise ValueError(f"a model of kind {kind} has no key {sorted(unknown)[0]!r}")
-    b, C = _number(values, "intercept"), _optional(values, "C")
-    class_weight = _finite("class_weight", values.get("class_weight", (1.0, 1.0)), 2)
+    b, C = read_number(values, "intercept"), _optional(values, "C")
+    class_weight = read_finite("class_weight", values.get("class_weight", (1.0, 1.0)), 2)
     weights = float(class_weight[0]), float(class_weight[1])
     if kind == "LinearSVC":
-        constant = _number({"intercept_scaling": 1.0} | dict(values), "intercept_scaling")
+        constant = read_number({"intercept_scaling": 1.0} | dict(values), "intercept_scaling")
         if constant <= 0:
             raise ValueError(f"intercept_scaling must be positive, not {constant:g}")
         intercept = values.get("fit_intercept", True)
@@ -407,7 +393,7 @@ def of_values(values: Mapping[str, Any]) -> Model:
             raise ValueError(
                 f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}"
             )
-        w = _finite("coef", _required(values, "coef"))
+        w = read_finite("coef", read_required(values, "coef"))
         appended = constant if intercept else None
         claimed = ClaimedProblem(
             "classification",
@@ -419,9 +405,9 @@ def of_values(values: Mapping[str, Any]) -> Model:
             constant=appended,
         )
         return Model(kind, claimed, b, w)
-    coefficients = _finite("dual_coef", _required(values, "dual_coef"))
-    support = _whole("support", _required(values, "support"), len(coefficients))
-    kernel = _kernel(str(_required(values, "kernel")), values)
+    coefficients = read_finite("dual_coef", read_required(values, "dual_coef"))
+    support = read_whole("support", read_required(values, "support"), len(coefficients))
+    kernel = make_kernel(str(read_required(values, "kernel")), values)
     vectors = values.get("support_vectors")
     if vectors is not None and not is_sparse(vectors):
         vectors = _table(vectors, len(coefficients))
@@ -430,139 +416,21 @@ def of_values(values: Mapping[str, Any]) -> Model:
     return Model(kind, claimed, b, coefficients=coefficients, support=support, vectors=vectors)
 
 
-def read(path: str | os.PathLike[str]) -> Model:
-    """Read a model file: NPZ or JSON coefficients, or a LIBSVM or LIBLINEAR model.
+def make_kernel(name: str, parameters: Mapping[str, object]) -> Kernel:
+    """Return a kernel by its name in scikit-learn or LIBSVM.
 
     Parameters
     ----------
-    path : str or path-like
-        Path of the file.
+    name : str
+        Name.
+    parameters : mapping
+        Values by name, of which gamma, degree and coef0 are read.
 
     Raises
     ------
     ValueError
-        If the file cannot be used; the message names it with the reason.
-    OSError
-        If the file cannot be read.
+        If the kernel is not positive semidefinite, or a parameter is missing or invalid.
     """
-    data = Path(path).read_bytes()
-    try:
-        if data.startswith(b"PK"):
-            return of_values(
-                {
-                    name: array.item() if array.ndim == 0 else array
-                    for name, array in Archive(data).items()
-                }
-            )
-        if data.lstrip().startswith(b"{"):
-            return of_values(json.loads(data))
-        lines = data.decode("ascii").splitlines()
-        if data.startswith(b"svm_type"):
-            return _libsvm(lines)
-        if data.startswith(b"solver_type"):
-            return _liblinear(lines)
-    except READING_ERRORS as reason:
-        raise ValueError(f"{Path(path).name}: {format_error(reason)}") from None
-    raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
-
-
-def _libsvm(lines: Sequence[str]) -> Model:
-    """Convert a LIBSVM model: a header, a line SV, then one line per support vector.
-
-    A line has the coefficient and the features, rounded to 8 digits.
-    """
-    header, start = _header(lines, "SV")
-    kind = _required(header, "svm_type")
-    if kind not in ("c_svc", "epsilon_svr"):
-        raise ValueError(f"LIBSVM's c_svc and epsilon_svr can be audited, not {kind}")
-    if kind == "c_svc":
-        _two_classes(header)
-    kernel = _kernel(_required(header, "kernel_type"), header)
-    rows = [line.split() for line in lines[start:] if line.strip()]
-    if len(rows) != _integer(header, "total_sv"):
-        raise ValueError(
-            f"the model announces {header['total_sv']} support vectors and has {len(rows)}"
-        )
-    pairs = [[entry.partition(":")[::2] for entry in row[1:]] for row in rows]
-    ends = np.cumsum([0, *map(len, pairs)])
-    index = _whole("feature indices", [k for row in pairs for k, _ in row])
-    entries = _finite("features", [v for row in pairs for _, v in row])
-    sign = _sign(header) if kind == "c_svc" else 1.0
-    coefficients = sign * _finite("coefficients", [row[0] for row in rows])
-    task: Task = "classification" if kind == "c_svc" else "regression"
-    claimed = ClaimedProblem(task, kernel, "hinge")
-    b, source, assumed = (
-        -sign * _number(header, "rho"),
-        f"LIBSVM {kind}",
-        NO_CLASS_WEIGHTS if kind == "c_svc" else "",
-    )
-    if isinstance(kernel, Precomputed):
-        if index.any() or len(index) != len(rows):
-            raise ValueError("with a precomputed kernel a support vector is 0:NUMBER")
-        support = _whole("support vectors", entries) - 1
-        return Model(
-            source, claimed, b, coefficients=coefficients, support=support, assumed=assumed
-        )
-    # Within a row the indices ascend; steps between rows are excluded.
-    if (index < 1).any() or (
-        np.diff(index)[np.diff(np.repeat(np.arange(len(rows)), np.diff(ends))) == 0] <= 0
-    ).any():
-        raise ValueError("the features of a support vector are numbered from 1, in ascending order")
-    vectors = sparse.csr_array(
-        (entries, index - 1, ends), shape=(len(rows), int(index.max(initial=0)))
-    )
-    return Model(source, claimed, b, coefficients=coefficients, vectors=vectors, assumed=assumed)
-
-
-def _liblinear(lines: Sequence[str]) -> Model:
-    """Convert a LIBLINEAR model: a header, a line w, then one line per weight.
-
-    A `bias` >= 0 in the header is the value of an appended feature, whose weight is the last.
-    """
-    header, start = _header(lines, "w")
-    kind = _required(header, "solver_type")
-    if kind not in LOSS_OF_LIBLINEAR:
-        raise ValueError(f"LIBLINEAR's {', '.join(LOSS_OF_LIBLINEAR)} can be audited, not {kind}")
-    _two_classes(header)
-    constant, d = _number(header, "bias"), _integer(header, "nr_feature")
-    w = _sign(header) * _finite(
-        "w", [line.strip() for line in lines[start:] if line.strip()], d + (constant >= 0)
-    )
-    source, claimed = (
-        f"LIBLINEAR {kind}",
-        ClaimedProblem("classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False),
-    )
-    # An appended feature of value 0 does not change the function.
-    if constant <= 0:
-        return Model(source, claimed, 0.0, w[:d], assumed=NO_CLASS_WEIGHTS)
-    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only for FREE_BIAS.
-    free = constant == 1 and kind == FREE_BIAS
-    assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
-    return Model(
-        source, replace(claimed, constant=constant), float(w[d]) * constant, w[:d], assumed=assumed
-    )
-
-
-def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:
-    """Return the header, by the first word of each line, and the first line of the body."""
-    for n, line in enumerate(lines):
-        if line.strip() == last:
-            return {
-                name: text
-                for name, _, text in (before.strip().partition(" ") for before in lines[:n])
-            }, n + 1
-    raise ValueError(f"there is no line {last!r}: the model file is cut off")
-
-
-def _sign(header: Mapping[str, str]) -> float:
-    """Return +1 if the first label, which positive decision values predict, is the larger."""
-    first, second = _finite("label", _required(header, "label").split(), 2)
-    if first == second:
-        raise ValueError("the model's two labels are equal")
-    return 1.0 if first > second else -1.0
-
-
-def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
     if name == "linear":
         return linear()
     if name == "precomputed":
@@ -577,10 +445,10 @@ def _kernel(name: str, parameters: Mapping[str, Any]) -> Kernel:
             f"gamma must be a number, not {parameters['gamma']!r}; use `model._gamma` of the "
             f"trained model"
         )
-    gamma = _number(parameters, "gamma")
+    gamma = read_number(parameters, "gamma")
     if name == "rbf":
         return rbf(gamma)
-    return polynomial(_integer(parameters, "degree"), gamma, _number(parameters, "coef0"))
+    return polynomial(read_integer(parameters, "degree"), gamma, read_number(parameters, "coef0"))
 
 
 def read_nu(estimator: Any) -> float | None:
@@ -624,39 +492,73 @@ def class_weights(estimator: Any) -> tuple[float, ...]:
     return tuple(float((given or {}).get(label, 1.0)) for label in estimator.classes_)
 
 
-def _required(values: Mapping[str, Any], name: str) -> Any:
+def read_required(values: Mapping[str, Value], name: str) -> Value:
+    """Return a value; raise a ValueError if it is missing.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by name.
+    name : str
+        Name of the value.
+    """
     if name not in values:
         raise ValueError(f"the model has no {name}")
     return values[name]
 
 
-def _two_classes(header: Mapping[str, str]) -> None:
-    if (classes := _required(header, "nr_class")) != "2":
-        raise ValueError(f"the model has {classes} classes; audit one pair of classes at a time")
+def read_number(values: Mapping[str, object], name: str) -> float:
+    """Return a value as one finite number.
+
+    Parameters
+    ----------
+    values, name
+        As in `read_required`.
+    """
+    return float(read_finite(name, read_required(values, name), 1)[0])
 
 
-def _number(values: Mapping[str, Any], name: str) -> float:
-    return float(_finite(name, _required(values, name), 1)[0])
+def read_integer(values: Mapping[str, object], name: str) -> int:
+    """Return a value as one integer of at least 0.
 
-
-def _integer(values: Mapping[str, Any], name: str) -> int:
-    return int(_whole(name, _required(values, name), 1)[0])
+    Parameters
+    ----------
+    values, name
+        As in `read_required`.
+    """
+    return int(read_whole(name, read_required(values, name), 1)[0])
 
 
 def _optional(values: Mapping[str, Any], name: str) -> float | None:
-    return None if values.get(name) is None else _number(values, name)
+    return None if values.get(name) is None else read_number(values, name)
 
 
-def _whole(name: str, values: Any, length: int | None = None) -> NDArray[np.int64]:
-    """Return values as a vector of integers >= 0; reject other numbers or another length."""
-    v = _finite(name, values, length)
+def read_whole(name: str, values: object, length: int | None = None) -> NDArray[np.int64]:
+    """Return values as a vector of integers >= 0; reject other numbers or another length.
+
+    Parameters
+    ----------
+    name, values, length
+        As in `read_finite`.
+    """
+    v = read_finite(name, values, length)
     if ((v < 0) | (v >= 2.0**53) | (v != np.floor(v))).any():
         raise ValueError(f"{name} must be whole numbers, 0 or more")
     return v.astype(np.int64)
 
 
-def _finite(name: str, values: Any, length: int | None = None) -> Array:
-    """Return values as a vector of finite numbers; reject true, false or another length."""
+def read_finite(name: str, values: object, length: int | None = None) -> Array:
+    """Return values as a vector of finite numbers; reject true, false or another length.
+
+    Parameters
+    ----------
+    name : str
+        Name of the values in a message.
+    values : array-like
+        Numbers, or their texts.
+    length : int, optional
+        Required number of values; any by default.
+    """
     given = np.asarray(values, dtype=object).ravel()
     wanted = "finite numbers" if length is None else f"{length} finite number{'s' * (length != 1)}"
     try:
@@ -677,4 +579,4 @@ def _table(values: Any, n: int) -> Array:
     rows = np.asarray(values, dtype=object)
     if rows.ndim != 2 or len(rows) != n:
         raise ValueError(f"support_vectors must be {n} rows of numbers")
-    return _finite("support_vectors", rows).reshape(rows.shape)
+    return read_finite("support_vectors", rows).reshape(rows.shape)

@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from equimargin.proofs.foreign_files import read
 from equimargin.proofs.foreign_machines import AnyModel, of_classifier
-from equimargin.proofs.foreign_models import read
 
 SUFFIXES = (".joblib", ".pkl", ".pickle")
 """Suffixes of joblib and pickle files."""
@@ -24,7 +24,7 @@ A compressed pickle is recognised by its name alone.
 def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> AnyModel:
     """Read a model file of any kind; if trusted also one of joblib or pickle.
 
-    `foreign_models.read` lists the other kinds.
+    `foreign_files.read` reads the other kinds.
 
     Parameters
     ----------

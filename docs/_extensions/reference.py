@@ -36,7 +36,7 @@ PUBLIC = {
     "equimargin.estimators": "scikit-learn estimators with proven bounds.",
     "equimargin.distributed": "Linear problems beyond one machine.",
     "equimargin.selection": "Selection of the cost and the kernel.",
-    "equimargin.metrics": "Scores of rankings.",
+    "equimargin.metrics": "Scores of rankings, comparisons of two, and errors of levels.",
     "equimargin.boundaries": "Thresholds that turn scores into ranks.",
     "equimargin.adapters": "Third-party programs as solvers.",
     "equimargin.equivalence": "Proofs and counterexamples of the equivalence of two problems.",

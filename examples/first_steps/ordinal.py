@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from equimargin.estimators import OrdinalClassifier
+from equimargin.metrics import average_mean_absolute_error
 
 random = np.random.default_rng(0)
 X = random.uniform(0, 1, size=(300, 2))
@@ -29,6 +30,14 @@ print(
     f"{np.mean(classifier.predict(X) == y):.1%}"
 )
 print(f"off by one level at most: {np.mean(abs(classifier.predict(X) - y) <= 1):.1%}")
+
+# %%
+# AMAE is the mean over the levels of their mean absolute errors, so that rare levels
+# count as much as frequent ones.
+amae = average_mean_absolute_error(y, classifier.predict(X), classifier.levels_)
+print(
+    f"AMAE {amae:.3f}, and {average_mean_absolute_error(y, np.full(300, 2)):.3f} of level 2 alone"
+)
 
 # %%
 # The regions of the levels.

@@ -6,9 +6,9 @@ with a MarginRanker in its place, and a comparison of the two.
 
 Run it: ``python examples/rankings/ranking_like_lightgbm.py``. The lines of LightGBM
 need ``pip install lightgbm``. LightGBM takes the sizes of the queries, whose rows must
-be contiguous; a MarginRanker takes the query of every row, as `np.repeat` makes it from
-the sizes, and rows in any order. Searches need scikit-learn's metadata routing, which
-passes the queries to every fold.
+be contiguous. A MarginRanker takes them, too, as `group`, or the query of every row as
+`qid`, with rows in any order; folds can be made of `qid` alone. Searches need
+scikit-learn's metadata routing, which passes the queries to every fold.
 
 Which of the two ranks better depends on the data: a linear ranker suits a utility that
 is a linear function with noise, and trees suit a nonlinear one. The table has one
@@ -47,7 +47,7 @@ def by_hand(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> float:
     scores = []
     for training, held_out in GroupKFold(5).split(X, y, groups=qid):
         ranker = MarginRanker(C=1e-3, loss="squared_hinge")
-        ranker.fit(X[training], y[training], qid=qid[training])
+        ranker.fit(X[training], y[training], group=np.unique(qid[training], return_counts=True)[1])
         scores.append(ndcg(y[held_out], ranker.predict(X[held_out]), qid[held_out], k=10).mean)
     return float(np.mean(scores))
 

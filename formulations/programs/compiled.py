@@ -25,6 +25,12 @@ from equimargin.formulations.programs.standard_form import (
 
 COMPILED_FOR = "CLARABEL"
 """Solver of cvxpy in whose standard form a problem is compiled."""
+CONE_FUNCTIONS = {
+    "exp": "exp, log, entr and other functions of exponentials",
+    "psd": "semidefinite matrices and functions of eigenvalues",
+    "p3d": "powers, or with powers that are approximated (approx=True)",
+}
+"""Functions of the cones that are refused, by cvxpy's names of the cones."""
 
 
 def compile_program(problem: Any, reading: Reading = "exact") -> Program:
@@ -221,7 +227,8 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
     if others:
         raise ValueError(
             f"the problem is no quadratic, linear or second-order cone program: cvxpy "
-            f"compiles it to cones '{others[0]}'"
+            f"compiles it to cones '{others[0]}'; state it without "
+            f"{CONE_FUNCTIONS.get(others[0], 'the functions that need them')}"
         )
     return data, chain, inverse
 

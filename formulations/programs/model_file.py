@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.formulations.programs.standard_form import StandardForm
 
 SUFFIXES = {".mps": ".mps", ".qps": ".mps", ".lp": ".lp"}
@@ -28,12 +29,16 @@ LARGEST_CONTENT = 2**32
 HIGHS_INFINITY = 1e20
 """Minimum size of a bound that HiGHS takes as infinite."""
 OPTIONS = {
+    "log_to_console": False,
+    "output_flag": True,
     "small_matrix_value": 1e-12,
     "large_matrix_value": np.inf,
     "infinite_cost": np.inf,
-    "log_to_console": False,
 }
-"""Options with which HiGHS keeps as many numbers as it can; it drops smaller ones."""
+"""Options with which HiGHS keeps as many numbers as it can; it drops smaller ones.
+
+Its messages go to a callback, and not to the console.
+"""
 CHANGES = ("ignored", "duplicate", "same name")
 """Words of HiGHS's messages about parts of a file that are not in its model."""
 
@@ -53,6 +58,8 @@ class Model:
     above, below : ndarray of int
         Row of `form` for the upper end of every row, and for its lower end, -1 if the
         row has none; an equation has only an upper end.
+    taken : str
+        Reading of the numbers, which is not proven.
     """
 
     form: StandardForm
@@ -61,6 +68,7 @@ class Model:
     rows: tuple[str, ...]
     above: Index
     below: Index
+    taken: str = "the program is what HiGHS reads from the file, in doubles"
 
     def multipliers(self, y: Array) -> Array:
         """Return the multipliers of `form` for prices of the rows.
@@ -72,12 +80,10 @@ class Model:
             scipy report it.
         """
         y = -y if self.maximised else y
-        z, equal = np.zeros(len(self.form.h)), (self.above >= 0) & (self.above < self.form.zero)
-        up, down = (self.above >= 0) & ~equal, self.below >= 0
-        z[self.above[equal]] = -y[equal]
-        z[self.above[up]] = np.maximum(-y[up], 0.0)
-        z[self.below[down]] = np.maximum(y[down], 0.0)
-        return z
+        z, up, down = np.zeros(len(self.form.h)), self.above >= 0, self.below >= 0
+        z[self.above[up]] = -y[up]
+        z[self.below[down]] = y[down]
+        return self.form.on_dual_cone(z)
 
 
 def read_model(path: Path) -> Model:
@@ -101,7 +107,7 @@ def read_model(path: Path) -> Model:
     if suffix not in SUFFIXES:
         raise ValueError(
             f"{path} is no model file that is known by its suffix; give one of "
-            f"{', '.join(SUFFIXES)}, also with .gz"
+            f"{', '.join(SUFFIXES)} or .json (a certificate), also with .gz"
         )
     content = _as_utf8(_unpacked(path))
     if not content.strip():
@@ -133,7 +139,7 @@ def _read(content: bytes, suffix: str, path: Path) -> Any:
     """Return HiGHS's model of the content of a file."""
     import highspy
 
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver = quiet_highs()
     said: list[str] = []
 
     def hear(_kind: Any, message: str, *_: Any) -> None:
@@ -218,8 +224,9 @@ def _model(given: Any, path: Path) -> Model:
     kinds = [kind for kind in lp.integrality_ if kind != highspy.HighsVarType.kContinuous]
     if kinds:
         raise ValueError(
-            f"{path} has {len(kinds)} integer or semicontinuous variables, and only continuous "
-            f"ones are supported; for the relaxation, remove their declarations from the file"
+            f"{path} has {len(kinds)} integer or semicontinuous variable{'s' * (len(kinds) > 1)}, "
+            f"and only continuous ones are supported; for the relaxation, remove these "
+            f"declarations from the file"
         )
     if lp.num_col_ == 0:
         raise ValueError(f"{path} has no variables; check that it is the whole file")

@@ -7,12 +7,15 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from equimargin.formulations.programs.model_file import read_text
+from equimargin.formulations.programs.model_file import SUFFIXES, read_text
 
 Side = Literal["row", "lower bound", "upper bound"]
 """Kind of a constraint."""
-Lines = dict[tuple[Side, str], int]
-"""Numbers of lines, from 1, by the kind and the name of the row or variable."""
+Lines = dict[tuple[Side, str], tuple[int, ...]]
+"""Numbers of lines, from 1, by the kind and the name of the row or variable.
+
+A row of an MPS file also has the lines of its right-hand side and its range.
+"""
 MPS_BOUNDS: dict[str, tuple[Side, ...]] = {
     "LO": ("lower bound",),
     "UP": ("upper bound",),
@@ -36,20 +39,22 @@ def find_lines(path: Path) -> Lines:
     Parameters
     ----------
     path : Path
-        File that `read_model` has read.
+        File that `read_model` has read; a file of another suffix has no such lines.
 
     Raises
     ------
     OSError
         If the file cannot be opened.
     """
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix not in SUFFIXES:
+        return {}
     text = read_text(path)
-    is_lp = path.name.lower().removesuffix(".gz").endswith(".lp")
-    return _of_lp(text) if is_lp else _of_mps(text)
+    return _of_lp(text) if suffix == ".lp" else _of_mps(text)
 
 
 def _of_mps(text: str) -> Lines:
-    """Return the lines of ROWS and BOUNDS; RHS and RANGES belong to several rows."""
+    """Return the lines of ROWS, RHS, RANGES and BOUNDS."""
     lines: Lines = {}
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -59,12 +64,16 @@ def _of_mps(text: str) -> Lines:
         if not line[0].isspace():
             section = words[0].upper()
         elif section == "ROWS" and len(words) > 1:
-            lines["row", words[1]] = number
+            lines["row", words[1]] = (number,)
+        elif section in ("RHS", "RANGES"):
+            # The name of the set may be missing: names of rows and numbers alternate.
+            for name in words[len(words) % 2 :: 2]:
+                lines["row", name] = *lines.get(("row", name), ()), number
         elif section == "BOUNDS":
             # The name of the set of bounds may be missing.
             name = words[2] if len(words) > 3 else words[1] if len(words) > 1 else ""
             for side in MPS_BOUNDS.get(words[0].upper(), ()):
-                lines[side, name] = number
+                lines[side, name] = (number,)
     return lines
 
 
@@ -85,11 +94,11 @@ def _of_lp(text: str) -> Lines:
         if section == "rows":
             for part in re.finditer(r"([^\s:<>=]+)\s*:|[<>=]+", content):
                 if part[1] is not None:
-                    lines["row", part[1]], labelled = number, True
+                    lines["row", part[1]], labelled = (number,), True
                 else:
                     row = next(rows)
                     if not labelled:
-                        lines["row", f"HiGHS_R{row}"] = number
+                        lines["row", f"HiGHS_R{row}"] = (number,)
                     labelled = False
         elif section == "bounds":
             _add_bounds(lines, content, number)
@@ -111,7 +120,7 @@ def _add_bounds(lines: Lines, content: str, number: int) -> None:
             if "<" not in parts[k] and ">" not in parts[k]:
                 sides = ("lower bound", "upper bound")
             for side in sides:
-                lines[side, parts[place].strip()] = number
+                lines[side, parts[place].strip()] = (number,)
 
 
 def _is_number(word: str) -> bool:

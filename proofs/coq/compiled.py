@@ -31,6 +31,21 @@ class NotProved(Exception):
     """
 
 
+def refuse_pipe(certificate: Path) -> None:
+    """Raise NotProved if a certificate is a pipe, which has been read already.
+
+    Parameters
+    ----------
+    certificate : Path
+        Path of the certificate.
+    """
+    if certificate.exists() and not certificate.is_file():
+        raise NotProved(
+            "a pipe can be read only once, and checker.py has read it; write it to a file for a "
+            "second checker"
+        )
+
+
 def cache() -> Path | None:
     """Return the folder of the user's cache; None if it cannot be written."""
     # Imported here: this imports numba, which no other function here needs.

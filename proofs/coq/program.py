@@ -23,6 +23,7 @@ from equimargin.proofs.coq.compiled import (
     coqc,
     library,
     needed,
+    refuse_pipe,
     run,
 )
 from equimargin.proofs.coq.theorem import INSTALL
@@ -117,13 +118,17 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
     Raises
     ------
     NotProved
-        If the program does not answer for each of them.
+        If the program does not answer for each of them, or one is no regular file.
     """
+    for certificate in certificates:
+        refuse_pipe(certificate)
+    # The program has a standard input of its own: /dev/stdin is passed as the file behind it.
+    files = [certificate.resolve() for certificate in certificates]
     try:
         ended = run(
             "the program that is proved",
-            [program, *certificates],
-            limit=MOST_SECONDS * len(certificates),
+            [program, *files],
+            limit=MOST_SECONDS * len(files),
         )
     except OSError as reason:
         raise NotProved(
@@ -132,7 +137,7 @@ def answers(program: Path, certificates: Sequence[Path]) -> list[CheckerAnswer]:
         ) from None
     words = ended.stdout.split()
     try:
-        return [CheckerAnswer(word) for _, word in zip(certificates, words, strict=True)]
+        return [CheckerAnswer(word) for _, word in zip(files, words, strict=True)]
     except ValueError:
         why = " ".join(ended.stderr.split())[-300:]
         raise NotProved(

@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from equimargin.proofs.coq.compiled import NotProved, coqc, library
+from equimargin.proofs.coq.compiled import NotProved, coqc, library, refuse_pipe
 from equimargin.solvers.problem_file import whole
 
 PIECE = 1000
@@ -167,6 +167,7 @@ def prove(certificate: Path, announce: Callable[[str], object] = lambda said: No
     OSError
         If a file cannot be read or written.
     """
+    refuse_pipe(certificate)
     module = name_module(certificate)
     target = certificate.with_name(f"{module}.v")
     if target.exists() and not target.read_text(encoding="utf-8", errors="replace").startswith(

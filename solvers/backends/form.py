@@ -146,7 +146,13 @@ def _by_cvxpy(
         # P is known to be positive semidefinite, or is proven to be later.
         cost = cost + cp.quad_form(x, cp.psd_wrap(form.P)) / 2
     problem = cp.Problem(cp.Minimize(cost), [*constraints, *boxes])
-    problem.solve(solver=backend.name, **backend.options(tol, seconds, None))
+    options = backend.options(tol, seconds, None)
+    data, chain, inverse = problem.get_problem_data(backend.name, solver_opts=options)
+    raw = chain.solve_via_data(problem, data, False, False, options)
+    # SCS and OSQP intercept an interrupt while they run.
+    if read_status(raw) == "interrupted":
+        raise KeyboardInterrupt
+    problem.unpack_results(raw, chain, inverse)
     if x.value is None:
         raise ValueError(
             f"it returns no point, and says that the problem is {problem.status}; that is not "
@@ -157,6 +163,21 @@ def _by_cvxpy(
         return x.value, None
     parts = [part for constraint in constraints for part in _flat(constraint.dual_value)]
     return x.value, np.concatenate([*parts, np.zeros(0)])
+
+
+def read_status(raw: Any) -> str:
+    """Return the status in a backend's raw result, more specific than cvxpy's, or "".
+
+    Parameters
+    ----------
+    raw : object
+        Result of the backend: an object or a dictionary, or one with such an `info`.
+    """
+    for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
+        word = holder.get("status") if isinstance(holder, dict) else getattr(holder, "status", None)
+        if word is not None:
+            return str(word)
+    return ""
 
 
 def _vector(values: Any) -> Array:

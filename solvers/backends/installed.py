@@ -50,9 +50,8 @@ def find_backend(name: str) -> Backend:
     command = dict(missing_backends()).get(key)
     if command is not None:
         raise ValueError(f"the solver {name} is not installed; install it by {command}")
-    raise ValueError(
-        f"unknown solver {name!r}{did_you_mean(key, [*known])}; installed: {', '.join(known)}"
-    )
+    near = did_you_mean(key, [*known]) or f"; installed: {', '.join(known)}"
+    raise ValueError(f"unknown solver {name!r}{near}")
 
 
 def installed_backends() -> dict[str, Backend]:

@@ -35,7 +35,7 @@ from equimargin.formulations.programs.standard_form import (
     make_standard_form,
     with_stated_bounds,
 )
-from equimargin.solvers.backends.form import GRACE_SECONDS, OVERTIME_RATIO, run_backend
+from equimargin.solvers.backends.form import GRACE_SECONDS, OVERTIME_RATIO, read_status, run_backend
 from equimargin.solvers.backends.installed import find_backend
 from equimargin.solvers.backends.table import Backend
 from equimargin.solvers.interrupt import interruptible, unheard
@@ -450,23 +450,14 @@ def _run(backend: Callable[[], Any], time_limit: float) -> Any:
     """
     with unheard():
         raw = interruptible(backend, seconds=OVERTIME_RATIO * time_limit + GRACE_SECONDS)
-    if _own_word(raw) == "interrupted":
+    if read_status(raw) == "interrupted":
         raise KeyboardInterrupt
     return raw
 
 
-def _own_word(raw: Any) -> str:
-    """Return the backend's own status, more specific than cvxpy's, or ""."""
-    for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
-        word = holder.get("status") if isinstance(holder, dict) else getattr(holder, "status", None)
-        if word is not None:
-            return str(word)
-    return ""
-
-
 def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[Status, str]:
     """Assign the variables; return the status, and a reason with both status strings."""
-    own = _own_word(raw)
+    own = read_status(raw)
     try:
         problem.unpack_results(raw, chain, inverse)
     except cp.error.SolverError as failure:

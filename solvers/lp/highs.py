@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.solvers.interrupt import interruptible
 
 Flags = NDArray[np.bool_]
@@ -172,23 +173,6 @@ def dual_simplex(
         basic,
         highs.getModelStatus() == highspy.HighsModelStatus.kOptimal,
     ), iterations
-
-
-def quiet_highs() -> Any:
-    """Return a HiGHS object that prints nothing.
-
-    HiGHS 1.16 prints a banner as soon as its constructor enables callbacks.
-    """
-    import highspy
-
-    base: Any = highspy.Highs
-
-    class Quiet(base):  # type: ignore[misc]
-        def enableCallbacks(self) -> None:
-            self.setOptionValue("output_flag", False)
-            super().enableCallbacks()
-
-    return Quiet()
 
 
 def run(

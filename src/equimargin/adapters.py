@@ -38,7 +38,8 @@ import numpy as np
 from equimargin.formulations import MarginProblem, Refusal
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.formulations.rows.listed import Signed, Tube
-from equimargin.proofs.foreign_models import Model, read
+from equimargin.proofs.foreign_files import read
+from equimargin.proofs.foreign_models import Model
 from equimargin.solvers import Limits, Requirements, Solution, Solver, Status
 from equimargin.solvers.registry import RegisteredSolver
 from equimargin.solvers.solution import finished
@@ -372,7 +373,10 @@ def _saved(save: Callable[[str, Any], object], model: Any) -> Model:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
         save(str(file), model)
-        return read(file)
+        saved = read(file)
+    # The labels of a margin problem are two.
+    assert isinstance(saved, Model)
+    return saved
 
 
 def _fitted(name: str, model: Any, problem: MarginProblem, limits: Limits) -> Solution:

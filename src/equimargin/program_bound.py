@@ -14,9 +14,10 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.lazy_cvxpy import cp
-from equimargin.formulations.programs.model_file import Model, read_model
+from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
+from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.proofs.outward import FormInterval, form_interval
 from equimargin.proofs.outward.interval import WIDTH
 from equimargin.proofs.outward.rational import exact_enclosure
@@ -47,9 +48,10 @@ class ProgramBound:
     taken : str
         Reading of the numbers, which is not proven.
     objective : float or None
-        Objective of the passed point; None if no point was passed.
+        Objective of the passed point, or of the values of a cvxpy problem's variables;
+        None without either.
     violation : float or None
-        Largest violation of a row or a bound by the passed point.
+        Largest violation of a row or a bound by that point; None without one.
     """
 
     name: str
@@ -67,21 +69,29 @@ class ProgramBound:
     @property
     def statement(self) -> str:
         """Sentence with the interval, its relative width, and the ways."""
-        ways = sorted({self.lower_by, self.upper_by} - {"nothing"})
+        ways = " and ".join(sorted({self.lower_by, self.upper_by} - {"nothing"}))
+        decided = "`equimargin explain` decides if the program is infeasible or unbounded"
         if not ways:
             return (
                 f"{self.name}: the answer proves neither end of an interval; pass another answer, "
-                f"name another solver, or let `equimargin explain` decide if the program is "
-                f"infeasible or unbounded"
+                f"or name another solver; {decided}"
+            )
+        if np.isinf(self.lower) or np.isinf(self.upper):
+            known = (
+                f"at most {self.upper!r}" if np.isinf(self.lower) else f"at least {self.lower!r}"
+            )
+            return (
+                f"{self.name}: only one end is proven, the optimum is {known}, by {ways}; "
+                f"{decided}; {self.taken}"
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
-            f"{self.width:.1e}, proven by {' and '.join(ways)}; {self.taken}"
+            f"{self.width:.1e}, proven by {ways}; {self.taken}"
         )
 
     @property
     def answer(self) -> str:
-        """Sentence on the passed point, empty if none was passed."""
+        """Sentence on the point of `objective`; empty text if `objective` is None."""
         if self.objective is None:
             return ""
         far = max(abs(self.objective - self.lower), abs(self.objective - self.upper))
@@ -143,10 +153,12 @@ def bound(
     Parameters
     ----------
     problem : cvxpy.Problem, str or Path
-        Linear, quadratic or second-order cone program, or its MPS, QPS or LP file.
+        Linear, quadratic or second-order cone program, or its MPS, QPS or LP file, or a
+        certificate of format 2 in a `.json` file, whose program is read.
     x : array-like of shape (n,), or mapping of str to float, optional
-        Point of a model file, whose objective is compared with the optimum; by default
-        the solver's. A solved cvxpy problem has its own.
+        Point of a file, whose objective is compared with the optimum. Without it, a
+        solver's point only leads to the interval, and the result's `objective` and
+        `violation` are None. A solved cvxpy problem has its own point.
     y : array-like of shape (m,), or mapping of str to float, optional
         Prices of a file's rows, of either sign convention; by default the solver's.
     solver : str, optional
@@ -167,14 +179,16 @@ def bound(
     ------
     ValueError
         If the file is not read, the program is not proven to be convex or has integer
-        variables, x or y do not fit it, or the solver has no answer.
+        variables, x or y do not fit it, the solver has no answer, or width or seconds is
+        not positive.
     OSError
         If the file cannot be opened.
     """
     positive(width, "width")
+    positive(seconds, "seconds")
     if isinstance(problem, str | Path):
         path = Path(problem)
-        return _bound_of_model(read_model(path), path.name, x, y, solver, width, seconds)
+        return _bound_of_model(read_program_file(path), path.name, x, y, solver, width, seconds)
     if x is not None or y is not None:
         raise ValueError(
             "x and y are those of a model file; a cvxpy problem has its own values: solve it "
@@ -214,11 +228,11 @@ def _bound_of_model(
     point = point if given is None else given
     z = z if prices is None else _natural(model, point, prices)
     found = form_interval(form, point, z, width=width, seconds=seconds)
-    taken = "the program is what HiGHS reads from the file, in doubles"
     if given is None:
-        return make_bound(name, found, model.maximised, taken)
+        return make_bound(name, found, model.maximised, model.taken)
     objective = sign * form.objective(given)
-    return make_bound(name, found, model.maximised, taken, objective, _violation(form, given))
+    off = _violation(form, given)
+    return make_bound(name, found, model.maximised, model.taken, objective, off)
 
 
 def make_bound(

@@ -11,13 +11,18 @@ Values = dict[str, float] | list[float]
 """Numbers by name, or in the order of the model."""
 MAX_BYTES = 2**30
 """Maximum size of a solution file."""
+_OTHER_STYLES = re.compile(
+    r"^(\s*Index\s+Status\s|\s*No\.\s+(Row|Column) name\s|s (bas|ipt|mip) \d)", re.MULTILINE
+)
+"""Lines of HiGHS's solution styles 1, 3 and 2, of which the last two are those of GLPK."""
 
 
 def read_solution(path: Path) -> tuple[Values | None, Values | None]:
     """Return the point and the prices of a solution file, None if it has none.
 
     A JSON file has the keys x and y: lists, or objects by name. Any other file is one
-    of HiGHS, or has a name and a value on every line, as those of cuOpt and SCIP.
+    of HiGHS with `write_solution_style` 0, or has a name and a value on every line, as
+    those of cuOpt and SCIP.
 
     Parameters
     ----------
@@ -36,16 +41,16 @@ def read_solution(path: Path) -> tuple[Values | None, Values | None]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if text.lstrip().startswith("{"):
         return _from_json(path, text)
-    if re.search(r"^\s*Index\s+Status\s", text, re.MULTILINE):
+    if _OTHER_STYLES.search(text):
         raise ValueError(
-            f"{path} is HiGHS's table with rounded numbers (write_solution_style = 1); write it "
-            f"with write_solution_style = 0"
+            f"{path} is written by HiGHS with a write_solution_style that rounds numbers or has no "
+            f"names (1, 2 or 3); write it with write_solution_style = 0"
         )
     columns, rows = _from_lines(path, text)
     if not columns:
         raise ValueError(
-            f"{path} has no values; give a solution file of HiGHS, lines of a name and a value, or "
-            f'JSON such as {{"x": [1.0, 2.0], "y": [0.5]}}'
+            f"{path} has no values; give a solution file of HiGHS (write_solution_style = 0), "
+            f'lines of a name and a value, or JSON such as {{"x": [1.0, 2.0], "y": [0.5]}}'
         )
     return columns, rows or None
 

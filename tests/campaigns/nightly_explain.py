@@ -369,7 +369,7 @@ def of_contradiction(model: Table, found: Explanation) -> Iterator[str]:
         if member.point is None:
             yield f"{member.title} has no point that the others have in common"
             continue
-        if member.line is None and member.kind == "row":
+        if not member.lines and member.kind == "row":
             yield f"{member.title} has no line"
         x = [member.point.get(name, ZERO) for name in model.columns]
         yield from (

@@ -84,7 +84,7 @@ def test_bounds_of_an_mps_file_against_a_row(tmp_path: Path) -> None:
         if path.suffix == ".gz":
             path.write_bytes(gzip.compress(MPS.encode()))
         assert titles(explain(path)) == [
-            "row need (line 4)",
+            "row need (lines 4, 11)",
             "upper bound of x (line 13)",
             "upper bound of y (line 14)",
         ]
@@ -103,15 +103,15 @@ def test_lines_of_bounds_of_every_form(tmp_path: Path) -> None:
     bounds = "Bounds\n x >= 1\n 2 <= y\n -1 <= z <= 3\n u = 4\n v free\n -inf <= w <= 2\nEnd\n"
     lines = find_lines(write(tmp_path, f"Minimize\n c: x\nst\n r: x + y >= 0\n{bounds}"))
     assert lines == {
-        ("row", "r"): 4,
-        ("lower bound", "x"): 6,
-        ("lower bound", "y"): 7,
-        ("lower bound", "z"): 8,
-        ("upper bound", "z"): 8,
-        ("lower bound", "u"): 9,
-        ("upper bound", "u"): 9,
-        ("lower bound", "w"): 11,
-        ("upper bound", "w"): 11,
+        ("row", "r"): (4,),
+        ("lower bound", "x"): (6,),
+        ("lower bound", "y"): (7,),
+        ("lower bound", "z"): (8,),
+        ("upper bound", "z"): (8,),
+        ("lower bound", "u"): (9,),
+        ("upper bound", "u"): (9,),
+        ("lower bound", "w"): (11,),
+        ("upper bound", "w"): (11,),
     }
 
 
@@ -120,6 +120,7 @@ def test_both_ends_of_a_range_are_distinguished(tmp_path: Path) -> None:
         "BOUNDS", "RANGES\n    rng       need      3.0\nBOUNDS"
     )
     (row, *bounds) = explain(write(tmp_path, text, "model.mps")).members
+    assert row.lines == (4, 11, 13)
     assert row.text == "x + y <= 23"
     assert row.weight > 0
     assert {member.kind for member in bounds} == {"lower bound"}
@@ -210,7 +211,7 @@ def test_time_that_does_not_suffice_is_said(tmp_path: Path) -> None:
 
 
 def test_refusals_name_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="1 integer or semicontinuous"):
+    with pytest.raises(ValueError, match="1 integer or semicontinuous variable, and"):
         explain(write(tmp_path, BAKERY.replace("End", "General\n cake\nEnd")))
     with pytest.raises(ValueError, match="is empty"):
         explain(write(tmp_path, ""))
@@ -308,3 +309,36 @@ def test_certificate_of_a_contradiction_beside_cones_is_refused_with_a_remedy() 
     assert found.verdict == "infeasible"
     with pytest.raises(ValueError, match="state the members alone as a linear program"):
         found.certificate()
+
+
+def test_right_hand_side_without_the_name_of_its_set_has_a_line(tmp_path: Path) -> None:
+    text = MPS.replace("    rhs       need      20.0", "    need      20.0   other   3.0")
+    lines = find_lines(write(tmp_path, text, "model.mps"))
+    assert (lines["row", "need"], lines["row", "other"]) == ((4, 11), (5, 11))
+
+
+def test_page_is_wrapped_to_the_terminal_and_whole_in_a_pipe(tmp_path: Path) -> None:
+    path = str(write(tmp_path, BAKERY))
+    narrow, pipe = (
+        RUN.invoke(app, ["explain", path], env={"COLUMNS": columns}).output
+        for columns in ("60", None)
+    )
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert narrow.split() == pipe.split()
+    assert pipe.splitlines()[0].endswith("in doubles")
+
+
+def test_standard_output_has_the_record_alone(tmp_path: Path) -> None:
+    result = RUN.invoke(app, ["explain", str(write(tmp_path, BAKERY)), "--json", "-"])
+    record = json.loads(result.stdout)
+    assert [member["lines"] for member in record["members"]] == [[5], [8], [11]]
+    assert "flour" in result.stderr
+
+
+def test_program_of_a_certificate_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "program.json"
+    path.write_text(json.dumps(explain(write(tmp_path, BAKERY)).certificate()))
+    found = explain(path)
+    assert found.verdict == "infeasible"
+    assert len(found.members) == 3
+    assert {member.lines for member in found.members} == {()}

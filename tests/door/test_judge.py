@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +24,7 @@ from equimargin.formulations.programs.compiled import compile_program
 from equimargin.judging import AnswerVerdict, ProgramAnswer, ProgramJudgement
 from equimargin.solvers.backends.installed import GROUP, installed_backends
 from equimargin.solvers.exact.program import Optimum, program_optimum
+from places import HANG, ROOT
 
 RUN = CliRunner()
 MODEL = """Minimize
@@ -195,23 +201,29 @@ def test_maximum_of_a_file_has_its_sign(tmp_path: Path) -> None:
     assert named["low"].distance == pytest.approx(0.5)
 
 
+def install(folder: Path, names: Sequence[str], code: str) -> None:
+    """Write a package whose entry points are the functions of a module."""
+    metadata = folder / "somebody-1.0.dist-info"
+    metadata.mkdir()
+    points = "".join(f"{name} = somebodys_judged:{name}\n" for name in names)
+    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{points}", encoding="utf-8")
+    (metadata / "METADATA").write_text("Name: somebody\nVersion: 1.0\n", encoding="utf-8")
+    (folder / "somebodys_judged.py").write_text(code, encoding="utf-8")
+
+
 def test_solver_that_hangs_leaves_or_crashes_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "somebody-1.0.dist-info"
-    folder.mkdir()
     names = ("sleeping", "hanging", "leaving", "crashing")
-    points = "".join(f"{name} = somebodys_judged:{name}\n" for name in names)
-    (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{points}", encoding="utf-8")
-    (folder / "METADATA").write_text("Name: somebody\nVersion: 1.0\n", encoding="utf-8")
-    (tmp_path / "somebodys_judged.py").write_text(
+    install(
+        tmp_path,
+        names,
         "import os, re, sys, time\n"
         "def sleeping(*_): time.sleep(10 ** 6)\n"
         # re.match does not let other threads run.
         "def hanging(*_): re.match('(a+)+$', 40 * 'a' + 'b')\n"
         "def leaving(*_): sys.exit(3)\n"
         "def crashing(*_): os._exit(3)\n",
-        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "somebodys_judged", raising=False)
@@ -296,3 +308,55 @@ def test_answer_of_none_has_a_reason() -> None:
     assert (
         found.answers[0].reason == "no answer, because it is None; pass a value for each variable"
     )
+
+
+def test_infeasible_model_leads_to_explain(model: Path) -> None:
+    model.write_text(MODEL.replace("x + y >= 4", "x + y >= 40"))
+    solvers = ["--solver", "CLARABEL", "--solver", "HIGHS"]
+    result = RUN.invoke(app, ["bound", str(model), *solvers])
+    assert result.exit_code == 1
+    said = " ".join(result.output.split())
+    assert "`equimargin explain` decides if the program is infeasible or unbounded" in said
+    assert "inf]" not in said
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + HANG
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_gone(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.usefixtures("hearing")
+def test_ctrl_c_ends_the_command_and_the_process_of_the_solvers(
+    model: Path, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    install(
+        tmp_path,
+        ["waiting"],
+        f"import time\ndef waiting(*_): open({str(begun)!r}, 'w').close(); time.sleep(10 ** 6)\n",
+    )
+    solvers = ("--solver", "WAITING", "--solver", "HIGHS")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "equimargin", "bound", str(model), *solvers],
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{tmp_path}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Ctrl-C in a terminal reaches all processes of a group.
+        start_new_session=True,
+    )
+    wait_until(begun.exists)
+    os.killpg(running.pid, signal.SIGINT)
+    printed = running.communicate(timeout=HANG)
+    assert (running.returncode, *printed) == (130, "", "equimargin: interrupted\n")
+    wait_until(lambda: is_gone(running.pid))

@@ -60,6 +60,7 @@ def test_model_file_has_its_optimum_within_a_narrow_interval(model: Path) -> Non
     assert found.lower <= OPTIMUM <= found.upper
     assert found.width <= 1e-9
     assert found.objective is None
+    assert found.answer == ""
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -140,12 +141,12 @@ def test_infeasible_problem_has_no_interval_of_a_solver() -> None:
 def test_solver_that_hangs_or_raises_is_a_sentence(
     model: Path, monkeypatch: pytest.MonkeyPatch, failure: type[Exception] | None, sentence: str
 ) -> None:
-    def solve(problem: cp.Problem, **options: object) -> None:
+    def compile(problem: cp.Problem, solver: str, solver_opts: Any) -> None:
         if failure is not None:
             raise failure("broken")
         Event().wait(timeout=2.0)
 
-    monkeypatch.setattr(cp.Problem, "solve", solve)
+    monkeypatch.setattr(cp.Problem, "get_problem_data", compile)
     with pytest.raises(ValueError, match=sentence):
         bound(model, seconds=0.2)
 
@@ -167,7 +168,7 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
         bound(indefinite)
     integer = tmp_path / "integer.lp"
     integer.write_text(MAXIMUM.replace("End", "General\n x\nEnd"))
-    with pytest.raises(ValueError, match="1 integer or semicontinuous"):
+    with pytest.raises(ValueError, match="1 integer or semicontinuous variable, and"):
         bound(integer)
     broken = tmp_path / "broken.mps"
     broken.write_text("ROWS\n nonsense")
@@ -179,7 +180,7 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("x         r1", "x         r9", 'Row name "r9" in COLUMNS section is not defined'),
-        ("-1.0\n", "1e-13\n", "less than or equal to 1e-12: ignored"),
+        ("-1.0\n", "1e-13\n", "1e-12: ignored"),
         ("1.5\n", "1.5\n    x         r1        3.0\n", "duplicate nonzero"),
         ("8.0\n", "8.0\n    y         x         2.0\n", "duplicate"),
         ("-1.0\n", "nan\n", "has a nan"),
@@ -231,15 +232,19 @@ def test_prices_are_not_the_statuses_of_a_basis(tmp_path: Path) -> None:
     assert read_solution(path) == ({"x": 0.7625, "y": 0.475}, {"r1": 4.275, "r2": 0.0})
 
 
-def test_a_table_with_rounded_numbers_is_refused(tmp_path: Path, model: Path) -> None:
+@pytest.mark.parametrize("style", [1, 2, 3])
+def test_solution_without_names_or_digits_is_refused(
+    tmp_path: Path, model: Path, style: int
+) -> None:
     import highspy
 
     solver: Any = vars(highspy)["Highs"]()
     path = tmp_path / "s.sol"
     solver.silent()
-    solver.readModel(str(model))
+    # HiGHS does not know the suffix .qps.
+    solver.readModel(str(model.rename(model.with_suffix(".mps"))))
     solver.run()
-    solver.writeSolution(str(path), 1)
+    solver.writeSolution(str(path), style)
     with pytest.raises(ValueError, match="write_solution_style = 0"):
         read_solution(path)
 
@@ -348,3 +353,83 @@ def test_command_refuses_an_empty_solution(model: Path, tmp_path: Path) -> None:
     result = RUN.invoke(app, ["bound", str(model), "--solution", str(solution)])
     assert result.exit_code == 2
     assert "has no values" in result.output
+
+
+CONE: dict[str, Any] = {
+    "schema": "equimargin-certificate/2",
+    "problem": {
+        "P": [[0, 0, 1], [1, 1, 1]],
+        "q": [3, 4],
+        "c": 0,
+        "A": [],
+        "b": [],
+        "G": [[1, 0, -1], [2, 1, -1]],
+        "h": [1, 0, 0],
+        "cones": [3],
+    },
+}
+"""min 1/2 |x|^2 + (3, 4)'x  s.t.  |x| <= 1, with the optimum -4.5 and prices (4, 2.4, 3.2)."""
+
+
+@pytest.fixture
+def stated(tmp_path: Path) -> Path:
+    path = tmp_path / "program.json"
+    path.write_text(json.dumps(CONE))
+    return path
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_program_of_a_certificate_has_its_optimum_inside(stated: Path, sign: float) -> None:
+    prices = {"r0": 4.0 * sign, "r1": 2.4 * sign, "r2": 3.2 * sign}
+    for found in (bound(stated), bound(stated, x=[-0.6, -0.8], y=prices)):
+        assert found.lower <= -4.5 <= found.upper
+        assert found.width <= 1e-8
+        assert found.taken == "the program is that of the file"
+
+
+def test_certificate_of_a_model_is_a_model(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(bound(model).certificate()))
+    found = bound(path)
+    assert found.lower <= OPTIMUM <= found.upper
+    assert found.width <= 1e-9
+    result = RUN.invoke(app, ["bound", str(path), "--solver", "HIGHS", "--solver", "CLARABEL"])
+    assert result.exit_code == 0, result.output
+
+
+def test_numbers_of_a_program_are_rounded_to_doubles(stated: Path) -> None:
+    problem = CONE["problem"] | {"c": "1/3"}
+    stated.write_text(json.dumps(CONE | {"problem": problem}))
+    found = bound(stated)
+    assert found.lower <= -4.5 + 1 / 3 <= found.upper
+    assert found.taken == "the program is that of the file, rounded to doubles"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"schema": "equimargin-certificate/1"}, "its schema is not equimargin-certificate/2"),
+        ({"problem": None}, "there must be an object with the keys P q"),
+        ({"problem": CONE["problem"] | {"c": 10**400}}, "too large"),
+        ({"problem": CONE["problem"] | {"q": [], "P": [], "G": []}}, "it has no variables"),
+    ],
+)
+def test_object_without_a_program_is_refused(
+    stated: Path, change: dict[str, Any], reason: str
+) -> None:
+    stated.write_text(json.dumps(CONE | change))
+    with pytest.raises(ValueError, match=f"states no program in float64: .*{reason}.*; give a"):
+        bound(stated)
+
+
+def test_cones_that_are_refused_have_a_remedy() -> None:
+    x, X = cp.Variable(name="x"), cp.Variable((2, 2), symmetric=True, name="X")
+    for objective, remedy in ((cp.exp(x), "exp, log"), (cp.lambda_max(X), "semidefinite")):
+        with pytest.raises(ValueError, match=f"state it without {remedy}"):
+            bound(cp.Problem(cp.Minimize(objective)))
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_time_limit_that_is_not_positive_is_refused(model: Path, seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds must be a positive number"):
+        bound(model, seconds=seconds)

@@ -651,9 +651,7 @@ def test_before_a_solve_there_is_nothing_to_read() -> None:
 
 
 def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"unknown solver 'CLARABELLE'; did you mean CLARABEL\?; installed: CLAR"
-    ):
+    with pytest.raises(ValueError, match=r"unknown solver 'CLARABELLE'; did you mean CLARABEL\?$"):
         solve_declaration(declared("svm.soft.primal", linear()), "CLARABELLE")
 
 

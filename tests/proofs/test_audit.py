@@ -30,12 +30,12 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import classification, linear, polynomial
 from equimargin.proofs import Audit, audit
+from equimargin.proofs.foreign_files import read as read_any
 from equimargin.proofs.foreign_models import (
     ClaimedProblem,
     Model,
     of_estimator,
     of_values,
-    read,
     stated,
 )
 from equimargin.proofs.pickled_models import read_trusted
@@ -51,6 +51,13 @@ XOR = (
     np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
     np.array([-1.0, 1.0, -1.0, 1.0]),
 )
+
+
+def read(file: Path) -> Model:
+    """Return the model of one function in a file."""
+    model = read_any(file)
+    assert isinstance(model, Model)
+    return model
 
 
 def holds(found: Audit, own: float) -> None:
@@ -227,9 +234,10 @@ def test_audit_class_weights_that_are_stated_are_those_of_the_problem(
     result = CliRunner().invoke(app, [*arguments, "0.5,5"])
     assert (result.exit_code, "assumed" in result.output) == (0, False), result.output
     result = CliRunner().invoke(app, [*arguments, "5"])
-    assert (result.exit_code, "--class-weight must be two numbers" in result.output) == (2, True), (
-        result.output
-    )
+    assert (result.exit_code, "class_weight must be 2 finite numbers" in result.output) == (
+        2,
+        True,
+    ), result.output
 
 
 def test_audit_a_free_bias_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
@@ -560,13 +568,13 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
     [
         ("svm_type nu_svc\nSV\n", "nu_svc"),
         ("svm_type c_svc\nnr_class 2\n", "cut off"),
-        ("svm_type c_svc\nkernel_type linear\nnr_class 3\nSV\n", "3 classes"),
+        ("svm_type c_svc\nkernel_type linear\nnr_class 3\nlabel 1 2\nSV\n", "label must be 3"),
         (
             "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 "
             "-1\nSV\n1 1:0\n",
             "announces 2 support vectors and has 1",
         ),
-        ("solver_type MCSVM_CS\nw\n", "MCSVM_CS"),
+        ("solver_type L2R_LR\nw\n", "not L2R_LR"),
         (
             "solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 2\nnr_feature 2\nbias -1\nw\n1\n",
             "2 finite numbers",

@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app
 from equimargin.proofs import audit
 from equimargin.proofs.audit import Audit, MachinesAudit
-from equimargin.proofs.foreign_machines import of_classifier
+from equimargin.proofs.foreign_files import read
+from equimargin.proofs.foreign_machines import of_classifier, stated_for_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
@@ -250,4 +251,88 @@ def test_command_audits_every_machine_and_sums_them_up(tmp_path: Path) -> None:
         app, ["audit", str(model), "--data", str(data), "--trust", "--free-bias"]
     )
     assert refused.exit_code == 2
-    assert "for LIBSVM and LIBLINEAR files" in " ".join(refused.output.split())
+    assert "free_bias is for LIBLINEAR" in " ".join(refused.output.split())
+
+
+def liblinear(estimator: LinearSVC, kind: str, constant: float) -> str:
+    """Return a LinearSVC as LIBLINEAR writes it, with the labels 3, 1 and 2 in this order."""
+    W = np.column_stack([estimator.coef_, estimator.intercept_ / constant])[[2, 0, 1]]
+    header = [
+        f"solver_type {kind}",
+        "nr_class 3",
+        "label 3 1 2",
+        f"nr_feature {W.shape[1] - 1}",
+        f"bias {constant:g}",
+        "w",
+    ]
+    rows = (" ".join(f"{v:.17g}" for v in row) + " " for row in W.T)
+    return "\n".join([*header, *rows]) + "\n"
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_liblinear_file_of_three_classes_is_audited_as_the_estimator(
+    multi_class: str, tmp_path: Path
+) -> None:
+    X, y = DATA["iris"]
+    X, y = X[::3], y[::3] + 1
+    weights = {1: 2.0, 2: 1.0, 3: 0.5} if multi_class == "ovr" else None
+    estimator = LinearSVC(
+        C=0.5, multi_class=multi_class, intercept_scaling=2.0, class_weight=weights, random_state=0
+    ).fit(X, y)
+    kind = "L2R_L2LOSS_SVC_DUAL" if multi_class == "ovr" else "MCSVM_CS"
+    (tmp_path / "model").write_text(liblinear(estimator, kind, 2.0))
+    model = read(tmp_path / "model")
+    given = None if weights is None else list(weights.values())
+    found: Any = audit(stated_for_classes(model, given), X, y, C=0.5)
+    assert found.source == f"LIBLINEAR {kind}"
+    wanted = audit(estimator, X, y)
+    assert found.excess == pytest.approx(wanted.excess, rel=1e-6, abs=1e-9)
+    if weights is None:
+        assert found.assumed == "no class weights (-wi)"
+        with pytest.raises(ValueError, match="LIBLINEAR MCSVM_CS change no known problem"):
+            stated_for_classes(model, [1.0, 1.0, 2.0])
+
+
+def test_bias_outside_the_norm_of_three_classes_is_that_of_every_machine(tmp_path: Path) -> None:
+    X, y = DATA["iris"]
+    estimator = LinearSVC(C=0.5, random_state=0).fit(X, y)
+    (tmp_path / "model").write_text(liblinear(estimator, "L2R_L2LOSS_SVC", 1.0))
+    found: Any = audit(stated_for_classes(read(tmp_path / "model"), free_bias=True), X, y, C=0.5)
+    families = {machine.problem.family for machine in found.machines.values()}
+    assert (list(found.machines), families) == (["1 vs rest", "2 vs rest", "3 vs rest"], {"svm.l2"})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nr_class 3\ntotal_sv 1\nrho 0 0\nlabel 1 2 3\nSV\n1 0 1:1\n", "rho must be 3 finite"),
+        ("nr_class 3\ntotal_sv 1\nrho 0 0 0\nlabel 1 2 3\nSV\n1 0 1:1\n", "has no nr_sv"),
+        (
+            "nr_class 3\ntotal_sv 1\nrho 0 0 0\nlabel 1 2 3\nnr_sv 1 1 0\nSV\n1 0 1:1\n",
+            "nr_sv announces 2 support vectors, and total_sv 1",
+        ),
+        (
+            "nr_class 3\ntotal_sv 1\nrho 0 0 0\nlabel 1 2 3\nnr_sv 1 0 0\nSV\n1 1:1\n",
+            "coefficients must be 2 finite numbers",
+        ),
+        ("nr_class 1\ntotal_sv 0\nrho 0\nlabel 1\nSV\n", "nr_class must be 2 or more, not 1"),
+    ],
+)
+def test_bad_libsvm_file_of_several_classes_is_a_sentence(
+    text: str, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "model").write_text(f"svm_type c_svc\nkernel_type linear\n{text}")
+    with pytest.raises(ValueError, match=rf"^model: .*{reason}"):
+        read(tmp_path / "model")
+
+
+def test_notebook_shows_the_figures_with_names_escaped() -> None:
+    X, y = DATA["iris"]
+    found: Any = audit(
+        SVC().fit(X, np.array(["<b>", "c", "d"])[y]), X, np.array(["<b>", "c", "d"])[y]
+    )
+    shown = found._repr_html_()
+    assert "<th>relative excess, &lt;b&gt; vs c</th>" in shown
+    assert (shown.count("<tr>"), shown.count("<p>"), "<b>" in shown) == (4, 1, False)
+    one = found.machines["c vs d"]
+    assert f"<td>[{one.optimum.lower:.15g}, {one.optimum.upper:.15g}]</td>" in one._repr_html_()

@@ -217,10 +217,8 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     names = list(dict.fromkeys(known))
     for pattern in wanted:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
-            raise ValueError(
-                f"unknown {what} {pattern!r}{did_you_mean(pattern, names)}; known: "
-                f"{', '.join(names)}"
-            )
+            near = did_you_mean(pattern, names) or f"; known: {', '.join(names)}"
+            raise ValueError(f"unknown {what} {pattern!r}{near}")
     return [
         name
         for name in names

@@ -132,10 +132,8 @@ def suggest(
     """
     families = tuple(FAMILIES)
     if family not in families:
-        raise ValueError(
-            f"unknown family {family!r}{did_you_mean(family, families)}; known: "
-            f"{', '.join(families)}"
-        )
+        near = did_you_mean(family, families) or f"; known: {', '.join(families)}"
+        raise ValueError(f"unknown family {family!r}{near}")
     clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):
         if a.control and b.control:

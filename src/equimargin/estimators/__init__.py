@@ -13,6 +13,7 @@ True
 """
 
 from equimargin.estimators.classifier import MarginClassifier
+from equimargin.estimators.libsvm_files import write_liblinear_model, write_libsvm_model
 from equimargin.estimators.ordinal import OrdinalClassifier
 from equimargin.estimators.path_cv import (
     MarginClassifierPathCV,
@@ -36,4 +37,6 @@ __all__ = [
     "QueryDocumentFeatures",
     "RankingScorer",
     "ranking_scorer",
+    "write_liblinear_model",
+    "write_libsvm_model",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -38,7 +39,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
     levels : sequence or None, default None
         Labels from the lowest to the highest; None sorts them ascending, which suits
         numbers and rarely text. A label that is absent from the training data, or from
-        a fold, keeps its place and its column.
+        a fold, keeps its place and its column, and `fit` warns of it.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         Loss. Newton's method solves both with a linear kernel, and is fastest with the
         squared hinge.
@@ -115,6 +116,9 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         -----
         ConvergenceWarning
             If the solver stops before it reaches `tol`; its best point is used.
+        UserWarning
+            If a level has no row of positive weight: no data decide where it begins and
+            ends.
         """
         X, y = self._checked(X, y)
         check_classification_targets(y)
@@ -130,6 +134,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
                 else "no row has a positive weight"
             )
             raise ValueError(f"OrdinalClassifier needs two classes, but {reason}")
+        self._warn_of_absent(np.setdiff1d(self.levels_, y[rows]))
         place = {label: level for level, label in enumerate(self.levels_.tolist())}
         codes = [place[label] for label in y.tolist()]
         problem = ordinal(
@@ -220,6 +225,15 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         # `utility` raises NotFittedError, so it comes before the fitted attributes.
         f = self.utility(X)
         return np.asarray(self.levels_[np.searchsorted(self.thresholds_, f, side="right")])
+
+    def _warn_of_absent(self, absent: NDArray[Any]) -> None:
+        if len(absent):
+            names = ", ".join(map(format_value, absent.tolist()))
+            warnings.warn(
+                f"no training row of positive weight has the level {names}: its place is kept, "
+                f"and predictions of it rest on no data; leave it out of levels to exclude it",
+                stacklevel=3,
+            )
 
     def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return all labels from the lowest to the highest, also those not in y."""

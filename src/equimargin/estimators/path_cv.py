@@ -290,8 +290,8 @@ class MarginRankerPathCV(PathCV, Ranker):
         "l2" is that of `MarginRanker`; "l1" is that of `OneNormRanker`, the ranking
         vector machine, with few points in f.
     metric : str, default "auto"
-        "pairwise_accuracy", which is also "auto"; "mean_ndcg",
-        "average_precision", "ndcg@10", or any other metric of `selection.best`.
+        "pairwise_accuracy", which is also "auto"; "mean_ndcg", "map", "ndcg@10", or any
+        other metric of `selection.best`.
     cv, lambda_min, max_events, time_limit, random_state, tol, n_jobs
         See `MarginClassifierPathCV`.
     kernel, degree, gamma, coef0
@@ -310,7 +310,13 @@ class MarginRankerPathCV(PathCV, Ranker):
 
     penalty: Literal["l2", "l1"] = "l2"
 
-    def fit(self, X: Any, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> Self:
         """Choose C and fit to all points.
 
         Parameters
@@ -322,6 +328,8 @@ class MarginRankerPathCV(PathCV, Ranker):
         qid : array-like of shape (m,) or None
             See `MarginRanker.fit`. Folds keep queries whole, and a splitter receives
             them as groups; the points of a single query are split.
+        group : array-like of shape (q,) or None
+            Sizes of the queries, in place of qid; see `MarginRanker.fit`.
 
         Returns
         -------
@@ -338,7 +346,7 @@ class MarginRankerPathCV(PathCV, Ranker):
         ConvergenceWarning
             See `MarginClassifierPathCV.fit`.
         """
-        X, y, query = self._data(X, y, qid, ensure_min_samples=2)
+        X, y, query = self._data(X, y, qid, group, ensure_min_samples=2)
         return self._choose(
             "ranking", X, y, self.penalty, qid=query if self.n_queries_ > 1 else None
         )

@@ -11,11 +11,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _num_samples,
+    check_is_fitted,
+    validate_data,
+)
 
 from equimargin.data.columns.roles import QUERY_NAMES
 from equimargin.formulations import MarginProblem
-from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arguments import check_reals, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
 from equimargin.formulations.problem.labels import queries, relevances
 from equimargin.formulations.problem.limits import check_float64_range
@@ -26,7 +31,9 @@ COLUMN = "qid"
 """Name of the column of a table that holds the queries, as in XGBoost."""
 
 
-def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
+def split_column(
+    X: Any, qid: ArrayLike | None, group: ArrayLike | None = None
+) -> tuple[Any, ArrayLike | None]:
     """Split off the queries that are a column of a table.
 
     Parameters
@@ -35,6 +42,8 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
         Features; a table may have a column "qid".
     qid : array-like of shape (m,) or None
         Queries; None uses the column "qid", if there is one.
+    group : array-like of shape (q,) or None
+        Numbers of rows of the queries, which are contiguous; in place of qid.
 
     Returns
     -------
@@ -44,7 +53,8 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
     Raises
     ------
     ValueError
-        If queries are given twice, or a column of another name seems to hold them.
+        If queries are given twice, a column of another name seems to hold them, or the
+        sizes do not add up to the rows.
     """
     names = list(getattr(X, "columns", ()))
     doubtful = [
@@ -58,14 +68,57 @@ def split_column(X: Any, qid: ArrayLike | None) -> tuple[Any, ArrayLike | None]:
             f"feature; name it {COLUMN!r}, or pass it as "
             f"{COLUMN} and leave it out of X (a feature needs another name)"
         )
+    _check_given_once({COLUMN: qid is not None, "group": group is not None}, COLUMN in names)
+    if group is not None:
+        return X, repeat_sizes(group, _num_samples(X))
     if COLUMN not in names:
         return X, qid
-    if qid is not None:
-        raise ValueError(
-            f"queries are given twice, as qid and as the column {COLUMN!r} of X; leave one "
-            f"of them out"
-        )
     return X[[name for name in names if name != COLUMN]], np.asarray(X[COLUMN])
+
+
+def _check_given_once(arguments: dict[str, bool], column: bool) -> None:
+    """Raise if queries are given by two arguments, or by one and a column."""
+    ways = [name for name, given in arguments.items() if given]
+    ways += [f"the column {COLUMN!r} of X"] if column else []
+    if len(ways) > 1:
+        raise ValueError(
+            f"queries are given twice, as {' and as '.join(ways)}; leave one of them out"
+        )
+
+
+def repeat_sizes(group: ArrayLike, m: int) -> Index:
+    """Return the query 0, 1, ... of every row, from the sizes of contiguous queries.
+
+    Parameters
+    ----------
+    group : array-like of shape (q,)
+        Numbers of rows of the queries, in the order of the rows.
+    m : int
+        Number of all rows.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Query numbers.
+
+    Raises
+    ------
+    ValueError
+        If the sizes are not whole numbers of at least 1 that add up to the rows.
+    """
+    sizes = check_reals(group, "group")
+    if sizes.ndim != 1 or not ((sizes >= 1) & (sizes <= m) & (sizes == np.floor(sizes))).all():
+        raise ValueError(
+            f"group must be the sizes of the queries, whole numbers from 1 to the {m} rows of "
+            f"X, not {format_value(sizes.tolist())}; pass the query of every row as qid"
+        )
+    if sizes.sum() != m:
+        raise ValueError(
+            f"the sizes in group add up to {sizes.sum():.0f}, and X has {m} rows; in "
+            f"cross-validation, pass qid=numpy.repeat(numpy.arange(len(group)), group), which "
+            f"can be split"
+        )
+    return np.repeat(np.arange(len(sizes)), sizes.astype(np.int64))
 
 
 def query_of_rows(qid: ArrayLike | None, m: int) -> Index:

@@ -73,6 +73,7 @@ class Ranker(MarginEstimator):
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> float:
         """Return the pairwise accuracy: the share of correctly ordered pairs.
 
@@ -88,6 +89,8 @@ class Ranker(MarginEstimator):
             Queries; None uses the column "qid" of X, or else a single query.
         sample_weight : array-like of shape (n,) or None
             Weights of the rows, at least 0; a pair has the weight v_i v_j.
+        group : array-like of shape (q,) or None
+            Sizes of the queries, in place of qid; see `MarginRanker.fit`.
 
         Returns
         -------
@@ -97,10 +100,11 @@ class Ranker(MarginEstimator):
         Raises
         ------
         ValueError
-            If there are no queries, and the ranker was fitted with several.
+            If there are no queries, and the ranker was fitted with several, or the sizes do
+            not add up to the rows.
         """
         check_is_fitted(self)
-        features, query = split_column(X, qid)
+        features, query = split_column(X, qid, group)
         self.check_queries(query)
         f = self.decision_function(features)
         weights = row_weights(sample_weight, f)
@@ -136,10 +140,15 @@ class Ranker(MarginEstimator):
         return X if COLUMN in getattr(self, "feature_names_in_", ()) else split_column(X, None)[0]
 
     def _data(
-        self, X: Any, y: ArrayLike, qid: ArrayLike | None, **more: Any
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None,
+        group: ArrayLike | None = None,
+        **more: Any,
     ) -> tuple[Features, Array, Index]:
         """Return valid features, relevances and the query 0, 1, ... of every row."""
-        X, qid = split_column(X, qid)
+        X, qid = split_column(X, qid, group)
         X, y = self._checked(X, y, y_numeric=True, **more)
         y = relevances(y, X.shape[0], "y")
         query = query_of_rows(qid, X.shape[0])
@@ -163,6 +172,7 @@ class PairRanker(Ranker, CostEstimator):
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Solve the problem.
 
@@ -181,6 +191,10 @@ class PairRanker(Ranker, CostEstimator):
             weight of 2 equals two copies of the row. To give a query weight v, give its
             rows the square root of v. A row of weight 0 has no pairs, but the function of
             a `OneNormRanker` over points may contain it.
+        group : array-like of shape (q,) or None
+            Sizes of the queries, as in XGBoost and LightGBM, in place of qid: the first
+            group[0] rows are of the first query, and so on. Cross-validation cannot split
+            sizes; pass qid there.
 
         Returns
         -------
@@ -197,7 +211,7 @@ class PairRanker(Ranker, CostEstimator):
         ConvergenceWarning
             If the solver stops before it reaches `tol`; its best point is used.
         """
-        X, y, query = self._data(X, y, qid)
+        X, y, query = self._data(X, y, qid, group)
         weights = row_weights(sample_weight, X)
         if weights is None:
             problem = ranking(X, y, query, self.C, self._kernel(X), per_query=self.per_query)

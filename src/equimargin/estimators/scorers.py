@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from equimargin import metrics
 from equimargin.estimators.queries import split_column
-
-METRICS = ("ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau", "average_precision")
+from equimargin.metrics.names import check_rank_metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ class RankingScorer:
         ranker = estimator[-1] if hasattr(estimator, "steps") else estimator
         if hasattr(ranker, "check_queries"):
             ranker.check_queries(query)
-        measured = partial(getattr(metrics, self.metric), **self.options)
+        measured = partial(check_rank_metric(self.metric), **self.options)
         return float(measured(np.asarray(y), estimator.predict(X), query).mean)
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -78,10 +76,10 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     Parameters
     ----------
     metric : str
-        "ndcg", "mean_ndcg", "pairwise_accuracy", "kendall_tau" or "average_precision"
-        of `equimargin.metrics`.
+        Name of a metric of `equimargin.metrics`, such as "ndcg", "ndcg@10", "map", "mrr",
+        "err", "mean_ndcg", "pairwise_accuracy" or "kendall_tau".
     **options
-        Arguments of that metric, such as k=10 of "ndcg".
+        Arguments of that metric, such as gain="linear" of "ndcg".
 
     Returns
     -------
@@ -94,8 +92,5 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     ValueError
         If the metric is unknown.
     """
-    if metric not in METRICS:
-        raise ValueError(
-            f"there is no ranking metric {metric!r}; choose one of {', '.join(METRICS)}"
-        )
+    check_rank_metric(metric)
     return RankingScorer(metric, options)

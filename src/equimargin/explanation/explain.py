@@ -58,7 +58,7 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
     Parameters
     ----------
     problem : cvxpy.Problem, str or Path
-        Linear, quadratic or second-order cone program, or its MPS, QPS or LP file. Of
+        Linear, quadratic or second-order cone program, or its file, as in `bound`. Of
         second-order cones, only an interval of the optimum is tried.
     seconds : float, default 60.0
         Time limit in seconds; a step that has begun is finished.
@@ -165,9 +165,9 @@ def _infeasible(
     members = []
     for k, weight in found.weights.items():
         kind, name = stated.title(constraints, k)
-        line = lines.get((kind, name))
+        places = lines.get((kind, name), ())
         # A bound that is not found in the file is its default only if it is x >= 0.
-        is_default = line is None and kind == "lower bound" and constraints.c[k] == 0
+        is_default = not places and kind == "lower bound" and constraints.c[k] == 0
         origin = stated.default if is_default else ""
         point = found.points.get(k)
         members.append(
@@ -175,14 +175,14 @@ def _infeasible(
                 kind,
                 name,
                 stated.text(constraints, k),
-                line,
+                places,
                 origin,
                 -weight if stated.is_reversed(constraints, k) else weight,
                 None if point is None else _named(stated, point),
             )
         )
     # As in the file: rows before bounds, which have lines of their own.
-    members.sort(key=lambda member: (member.kind != "row", member.line or 0))
+    members.sort(key=lambda member: (member.kind != "row", member.lines))
     size = len(members)
     reason = (
         f"no point satisfies these {size} constraints, and without any one of them the others "

@@ -40,8 +40,8 @@ class Member:
         Name of the row or of the variable.
     text : str
         Constraint in the user's names.
-    line : int or None
-        Line of the file, if it is found.
+    lines : tuple of int
+        Lines of the file, as far as they are found.
     origin : str
         Place of a constraint without a line.
     weight : Fraction
@@ -55,16 +55,17 @@ class Member:
     kind: str
     name: str
     text: str
-    line: int | None
+    lines: tuple[int, ...]
     origin: str
     weight: Fraction = field(repr=False)
     point: Mapping[str, Fraction] | None = field(repr=False)
 
     @property
     def title(self) -> str:
-        """Kind, name and line of the constraint."""
+        """Kind, name and lines of the constraint."""
         of = " of " if self.kind != "row" else " "
-        place = self.origin if self.line is None else f"line {self.line}"
+        numbers = ", ".join(map(str, self.lines))
+        place = f"line{'s' * (len(self.lines) > 1)} {numbers}" if self.lines else self.origin
         return f"{self.kind}{of}{self.name}" + (f" ({place})" if place else "")
 
 
@@ -142,7 +143,7 @@ class Explanation:
                     "kind": member.kind,
                     "name": member.name,
                     "text": member.text,
-                    "line": member.line,
+                    "lines": list(member.lines),
                     "weight": ratio(member.weight),
                     "point": None if member.point is None else _ratios(member.point),
                 }

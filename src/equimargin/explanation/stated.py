@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.lazy_cvxpy import cp
-from equimargin.formulations.programs.model_file import read_model
 from equimargin.formulations.programs.model_lines import Lines, Side, find_lines
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
     constraint_names,
     distinct_names,
 )
+from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.proofs.feasibility import LinearConstraints
 
 MAX_TERMS = 8
@@ -153,14 +153,14 @@ def state_model(path: Path) -> ExplainedProgram:
     Parameters
     ----------
     path : Path
-        Model file.
+        File of `read_program_file`.
 
     Raises
     ------
     ValueError, OSError
-        As in `read_model`.
+        As in `read_program_file`.
     """
-    model = read_model(path)
+    model = read_program_file(path)
     names = np.full(len(model.form.h), "", dtype=object)
     is_reversed = np.zeros(len(model.form.h), dtype=np.bool_)
     for rows, ends in ((model.above, False), (model.below, True)):
@@ -171,7 +171,7 @@ def state_model(path: Path) -> ExplainedProgram:
         path.name,
         model.form,
         model.maximised,
-        "the program is what HiGHS reads from the file, in doubles",
+        model.taken,
         model.columns,
         tuple(names.tolist()),
         is_reversed,

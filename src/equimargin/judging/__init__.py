@@ -54,7 +54,7 @@ def judge(
     Parameters
     ----------
     problem : cvxpy.Problem, str or Path
-        Linear, quadratic or second-order cone program, or its MPS, QPS or LP file.
+        Linear, quadratic or second-order cone program, or its file, as in `bound`.
     solvers : str or sequence of str
         Names of solvers, any in capitals that `equimargin list solvers` has as installed.
     answers : mapping of str to answer, optional

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.compiled import compile_with_values, dense
 from equimargin.formulations.programs.lazy_cvxpy import cp
-from equimargin.formulations.programs.model_file import Model, read_model
+from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.program_bound import values_in_order
+from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.solvers.backends.solve import relative_violation
 
 PointValues = Mapping[str, ArrayLike] | ArrayLike
@@ -83,12 +84,12 @@ def state_program(problem: Any) -> JudgedProgram:
         If it is neither, or not a linear, quadratic or second-order cone program.
     """
     if isinstance(problem, str | Path):
-        model = read_model(Path(problem))
+        model = read_program_file(Path(problem))
         return JudgedProgram(
             Path(problem).name,
             model.form,
             model.maximised,
-            "the program is what HiGHS reads from the file, in doubles",
+            model.taken,
             lambda x: dict(zip(model.columns, x, strict=True)),
             partial(_examine_model, model),
         )

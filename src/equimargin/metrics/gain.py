@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike
 
 from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.metrics.per_query import PerQuery, Ranking, evaluate_per_query, group_means, places
+from equimargin.metrics.per_query import (
+    NoRelevant,
+    PerQuery,
+    Ranking,
+    evaluate_per_query,
+    group_means,
+    places,
+    retrieved,
+)
 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["letor", "shifted"]
@@ -27,23 +35,23 @@ def ndcg(
     discount: Discount = "letor",
     ties: Literal["average", "ordinal"] = "average",
     short_queries: ShortQueries = "count",
+    no_relevant: NoRelevant = "zero",
 ) -> PerQuery:
     """Return the normalised discounted cumulative gain of the first k documents.
 
         NDCG@k = sum over i <= k of g(y_(i)) d(i) / I_k,      I_k the same sum by decreasing y
 
-    y_(i) is the relevance of the document that f has in place i. A query without a
-    positive gain counts 0. LETOR's scripts, of 3.0 and of 4.0, are ties = "ordinal",
-    short_queries = "zero"; scikit-learn's `ndcg_score` is gain = "linear", discount =
-    "shifted". The guide to rankings with queries has more, in "What other packages
-    mean".
+    y_(i) is the relevance of the document that f has in place i. LETOR's scripts, of
+    3.0 and of 4.0, are ties = "ordinal", short_queries = "zero"; scikit-learn's
+    `ndcg_score` is gain = "linear", discount = "shifted". The page "Which NDCG is this?"
+    has more.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Relevances, at least 0.
     f : array-like of shape (n,)
-        Decision values.
+        Decision values; -inf for a document that is not retrieved: it adds to I_k only.
     qid : array-like of shape (n,) or None
         Queries; None is a single query.
     k : int or None
@@ -58,6 +66,9 @@ def ndcg(
     short_queries : {"count", "zero"}
         Value of queries with fewer than k documents: the NDCG of all documents, as in
         most packages, or 0, as in the means of LETOR's evaluation scripts.
+    no_relevant : {"zero", "one", "skip"}
+        Value of queries without a positive gain, for which I_k = 0: 0, 1, or none, so
+        that the mean skips them.
 
     Returns
     -------
@@ -83,6 +94,7 @@ def ndcg(
     return evaluate_per_query(
         _graded(y, f, qid),
         lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0,
+        no_relevant,
     )
 
 
@@ -93,6 +105,7 @@ def mean_ndcg(
     gain: Gain = "exponential",
     discount: Discount = "letor",
     ties: Literal["average", "ordinal"] = "average",
+    no_relevant: NoRelevant = "zero",
 ) -> PerQuery:
     """Return MeanNDCG of LETOR 4.0, the mean of NDCG@k over the documents k of a query.
 
@@ -100,7 +113,7 @@ def mean_ndcg(
 
     Parameters
     ----------
-    y, f, qid, gain, discount, ties
+    y, f, qid, gain, discount, ties, no_relevant
         See `ndcg`.
 
     Returns
@@ -118,17 +131,42 @@ def mean_ndcg(
     Document K (Kuo, Lee and Lin), section 4.2.
     """
     ratios = _ratios(gain, discount, ties)
-    return evaluate_per_query(_graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()))
+    return evaluate_per_query(
+        _graded(y, f, qid), lambda y, f: float(ratios(y, f).mean()), no_relevant
+    )
 
 
 def _graded(y: ArrayLike, f: ArrayLike, qid: ArrayLike | None) -> Ranking:
     ranked = Ranking.of(y, f, qid)
-    if ranked.y.min() < 0:
-        raise ValueError(
-            f"y holds a negative relevance at row {int(ranked.y.argmin())}: a gain must not "
-            f"be negative"
-        )
+    check_relevances(ranked.y, np.inf)
     return ranked
+
+
+def check_relevances(y: Array, highest: float) -> None:
+    """Raise if a relevance has no gain.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Relevances.
+    highest : float
+        Maximum of the scale.
+
+    Raises
+    ------
+    ValueError
+        If a relevance is negative or exceeds the maximum.
+    """
+    if y.min() < 0:
+        raise ValueError(
+            f"y holds a negative relevance at row {int(y.argmin())}: a gain must not be "
+            f"negative; replace it, for example by 0"
+        )
+    if y.max() > highest:
+        raise ValueError(
+            f"y holds the relevance {y.max():g} at row {int(y.argmax())}, above "
+            f"highest={highest:g}; pass the maximum of the scale as highest"
+        )
 
 
 def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Array]:
@@ -139,12 +177,12 @@ def _ratios(gain: str, discount: str, ties: str) -> Callable[[Array, Array], Arr
 
     def ratios(y: Array, f: Array) -> Array:
         if y.max() == 0:
-            return np.zeros(len(y))
+            return np.full(len(y), np.nan)
         gains, i = _gains(y, gain), np.arange(1, len(y) + 1)
         d = 1 / np.log2(np.maximum(i, 2) if discount == "letor" else i + 1)
-        ideal = np.cumsum(np.sort(gains)[::-1] * d)
+        ideal, gained = np.cumsum(np.sort(gains)[::-1] * d), retrieved(gains, f)
         return np.asarray(
-            np.cumsum((group_means(gains, f) if ties == "average" else gains) * d) / ideal
+            np.cumsum((group_means(gained, f) if ties == "average" else gained) * d) / ideal
         )
 
     return ratios

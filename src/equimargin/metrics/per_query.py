@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.numeric.arguments import check_choice, check_reals
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.labels import numbers, queries
+
+NoRelevant = Literal["zero", "one", "skip"]
+"""Value of a query without a relevant document: 0, 1, or none, so that means skip it."""
+
+VALUES: Final = {"zero": 0.0, "one": 1.0, "skip": np.nan}
+"""Numbers of the choices of `NoRelevant`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +87,22 @@ class Ranking(NamedTuple):
         Raises
         ------
         ValueError
-            If shapes do not fit, there is no row, or a number is not finite.
+            If shapes do not fit, there is no row, or a number is not finite; f may be
+            -inf.
         """
         n = np.asarray(y).size
         if n == 0:
             raise ValueError("y is empty: a ranking needs one document at least")
         names, query = queries(np.zeros(n, dtype=np.int64) if qid is None else qid, n)
-        return cls(numbers(y, n, "y"), numbers(f, n, "f"), query, names)
+        scores = check_reals(f, "f")
+        missing = np.isneginf(scores)
+        finite = numbers(np.where(missing, 0.0, scores), n, "f")
+        return cls(numbers(y, n, "y"), np.where(missing, -np.inf, finite), query, names)
 
 
-def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) -> PerQuery:
+def evaluate_per_query(
+    given: Ranking, metric: Callable[[Array, Array], float], no_relevant: str = "skip"
+) -> PerQuery:
     """Evaluate a metric on every query, with y and f by decreasing f.
 
     Parameters
@@ -98,13 +111,40 @@ def evaluate_per_query(given: Ranking, metric: Callable[[Array, Array], float]) 
         Ranking.
     metric : callable
         Function of y and f of one query; NaN if undefined.
+    no_relevant : {"zero", "one", "skip"}
+        Value of a query in which the metric is undefined.
+
+    Raises
+    ------
+    ValueError
+        If `no_relevant` is unknown.
     """
+    instead = VALUES[check_choice(no_relevant, "no_relevant", tuple(VALUES))]
     # The sort is stable: rows with equal f stay in their order.
     order = np.lexsort((-given.f, given.query))
     ends = np.cumsum(np.bincount(given.query))[:-1]
     ranked = zip(np.split(given.y[order], ends), np.split(given.f[order], ends), strict=True)
     values = np.array([metric(y, f) for y, f in ranked])
+    values[np.isnan(values)] = instead
     return PerQuery(given.names, np.nan_to_num(values), np.where(np.isnan(values), 0.0, 1.0))
+
+
+def retrieved(values: Array, f: Array) -> Array:
+    """Replace the values of documents that are not retrieved, f = -inf, by 0.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values.
+    f : ndarray of shape (n,)
+        Decision values.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Values that count for a ranking, in contrast to those of its ideal.
+    """
+    return np.where(f > -np.inf, values, 0.0)
 
 
 def group_means(values: Array, f: Array) -> Array:

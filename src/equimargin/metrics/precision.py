@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.metrics.per_query import (
+    NoRelevant,
     PerQuery,
     Ranking,
     evaluate_per_query,
     group_means,
     groups,
     places,
+    retrieved,
 )
 
 Orders = Literal["average", "ordinal"]
@@ -40,7 +42,7 @@ def precision(
     y : array-like of shape (n,)
         Relevances.
     f : array-like of shape (n,)
-        Decision values.
+        Decision values; -inf for a document that is not retrieved.
     qid : array-like of shape (n,) or None
         Queries; None is a single query.
     k : int or None
@@ -70,7 +72,8 @@ def precision(
     """
     count = _found(k, threshold, ties)
     return evaluate_per_query(
-        Ranking.of(y, f, qid), lambda y, f: count(y, f)[0] / min(k or len(y), len(y))
+        Ranking.of(y, f, qid),
+        lambda y, f: count(y, f)[0] / max(1, min(k or len(y), int((f > -np.inf).sum()))),
     )
 
 
@@ -121,30 +124,38 @@ def average_precision(
     y: ArrayLike,
     f: ArrayLike,
     qid: ArrayLike | None = None,
+    k: int | None = None,
     threshold: float = 1.0,
     ties: Literal["average", "ordinal", "max"] = "average",
+    no_relevant: NoRelevant = "zero",
 ) -> PerQuery:
     """Return the mean precision at the relevant documents; its mean over queries is MAP.
 
-        AP = 1/R sum over the relevant documents of (relevant documents up to its place)
-        / (its place)
+        AP@k = 1/min(k, R) sum over the relevant documents among the first k of
+               (relevant documents up to its place) / (its place)
 
-    A query without a relevant document counts 0, as in LETOR's evaluation scripts.
+    R is the number of all relevant documents. AP@k of LightGBM and XGBoost is ties =
+    "ordinal", no_relevant = "one"; trec_eval's `map_cut` divides by R, not by min(k, R).
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Relevances.
     f : array-like of shape (n,)
-        Decision values.
+        Decision values; -inf for a document that is not retrieved: it adds to R only.
     qid : array-like of shape (n,) or None
         Queries; None is a single query.
+    k : int or None
+        Number of first documents; None is all documents of a query.
     threshold : float
         Minimum y of relevant documents.
     ties : {"average", "ordinal", "max"}
         Order of documents with equal f: the mean over all their orders; the order of
         the rows, as in LETOR's scripts; or "max": all get the last place of the tie, as
         in scikit-learn's `average_precision_score`.
+    no_relevant : {"zero", "one", "skip"}
+        Value of queries without a relevant document: 0, as in LETOR's scripts, 1, or
+        none, so that the mean skips them.
 
     Returns
     -------
@@ -154,7 +165,8 @@ def average_precision(
     Raises
     ------
     ValueError
-        If `threshold` is not a number, or `ties` is unknown; also as in `concordance`.
+        If k < 1, `threshold` is not a number, or a keyword is unknown; also as in
+        `concordance`.
 
     References
     ----------
@@ -163,8 +175,11 @@ def average_precision(
     """
     check_choice(ties, "ties", ("average", "ordinal", "max"))
     check_threshold(threshold)
+    last = places(k)
     return evaluate_per_query(
-        Ranking.of(y, f, qid), lambda y, f: _precision(y >= threshold, f, ties)
+        Ranking.of(y, f, qid),
+        lambda y, f: _average_precision(y >= threshold, f, ties, last or len(y)),
+        no_relevant,
     )
 
 
@@ -181,7 +196,8 @@ def _found(
 
     def found(y: Array, f: Array) -> tuple[float, int]:
         relevant = (y >= threshold).astype(np.float64)
-        first = (group_means(relevant, f) if ties == "average" else relevant)[:last]
+        hits = retrieved(relevant, f)
+        first = (group_means(hits, f) if ties == "average" else hits)[:last]
         return float(first.sum()), int(relevant.sum())
 
     return found
@@ -203,21 +219,28 @@ def check_threshold(threshold: float) -> None:
     check_number(threshold, "threshold", "a finite number", lambda t: bool(np.isfinite(t)))
 
 
-def _precision(relevant: NDArray[np.bool_], f: Array, ties: str) -> float:
-    """Return average precision, of documents by decreasing f; 0 if none is relevant."""
+def _average_precision(relevant: NDArray[np.bool_], f: Array, ties: str, k: int) -> float:
+    """Return AP@k of documents by decreasing f; NaN if none is relevant."""
     R = int(relevant.sum())
     if R == 0:
-        return 0.0
-    place, upto = np.arange(1, len(f) + 1), np.cumsum(relevant)
+        return float("nan")
+    place, hits = np.arange(1, len(f) + 1), retrieved(relevant.astype(np.float64), f)
+    upto = np.cumsum(hits)
     if ties == "ordinal":
-        return float((upto / place)[relevant].sum()) / R
-    group = groups(f)
-    size, last = np.bincount(group), np.cumsum(np.bincount(group)) - 1
-    if ties == "max":
-        return float((upto[last] / (last + 1))[group][relevant].sum()) / R
-    r = np.bincount(group, relevant)
-    before = upto[last] - r
-    # A document is relevant in its place with probability r / size, and every other one
-    # of its group precedes it with equal probability.
-    others = (place - 1 - (last + 1 - size)[group]) * ((r - 1) / np.maximum(size - 1, 1))[group]
-    return float(((r / size)[group] * (before[group] + 1 + others) / place).sum()) / R
+        gained = hits * upto / place
+    else:
+        group = groups(f)
+        size, last = np.bincount(group), np.cumsum(np.bincount(group)) - 1
+        if ties == "max":
+            place = (last + 1)[group]
+            gained = hits * upto[last][group] / place
+        else:
+            r = np.bincount(group, hits)
+            before = upto[last] - r
+            # A document is relevant in its place with probability r / size, and every
+            # other one of its group precedes it with equal probability.
+            others = (place - 1 - (last + 1 - size)[group]) * ((r - 1) / np.maximum(size - 1, 1))[
+                group
+            ]
+            gained = (r / size)[group] * (before[group] + 1 + others) / place
+    return float(gained[place <= k].sum()) / min(k, R)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from equimargin.formulations.kernels.features import check_columns
 from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.metrics.names import RankMetric
 from equimargin.selection.orders import LAMBDA_RESOLUTION, Knots
-from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers.path import AnyPath, OneNormPath
 
@@ -114,9 +114,10 @@ def best(
         "accuracy", "pairwise_accuracy", "mean_squared_error", "mean_absolute_error",
         "epsilon_insensitive"; "auto": accuracy for classification, mean_squared_error
         for regression, pairwise_accuracy for ranking. For rankings also "mean_ndcg",
-        "average_precision", "kendall_tau", "ndcg", "precision" and "recall", the last
-        three also as "ndcg@10", or any function of relevances, values and queries that
-        returns a `metrics.PerQuery` and depends on the order of the values alone.
+        "kendall_tau", "ndcg", "map", "mrr", "err", "precision" and "recall", all but the
+        first two also cut as in "ndcg@10", or any function of relevances, values and
+        queries that returns a `metrics.PerQuery` and depends on the order of the values
+        alone.
     qid : array-like of shape (n,) or None
         Queries of a ranking; None is a single query.
 

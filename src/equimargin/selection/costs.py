@@ -27,8 +27,8 @@ from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.margin import MarginProblem
+from equimargin.metrics.names import RankMetric
 from equimargin.selection.grids import Folds, GridJob, Task, check_options, make_jobs
-from equimargin.selection.rank_metrics import RankMetric
 from equimargin.solvers import solve, solve_grid
 from equimargin.solvers.solution import PROCESSOR, check_device
 

@@ -18,6 +18,7 @@ from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
 from equimargin.formulations.problem.labels import number_labels, numbers
+from equimargin.metrics.names import RankMetric
 from equimargin.selection.along_path import (
     Curve,
     Lines,
@@ -27,7 +28,6 @@ from equimargin.selection.along_path import (
     _knots,
     followed_at,
 )
-from equimargin.selection.rank_metrics import RankMetric
 from equimargin.selection.validation import Metric, VoteAccuracy, find_metric
 from equimargin.solvers import regularization_path
 

@@ -8,30 +8,13 @@ sorted once per segment, and only the queries with a crossing are rescored.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Final
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from equimargin import metrics
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.metrics import PerQuery
+from equimargin.metrics.names import RankMetric
 from equimargin.selection.orders import Knots, exchanges, pieces_between
-
-RankMetric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], PerQuery]
-"""Metric of relevances, decision values and queries, as in `equimargin.metrics`.
-
-It must depend on the order of f alone.
-"""
-
-NAMED: Final = ("ndcg", "mean_ndcg", "average_precision", "precision", "recall", "kendall_tau")
-"""Metrics of `equimargin.metrics` that have a name here."""
-CUT: Final = ("ndcg", "precision", "recall")
-"""Metrics that may be truncated to the first k documents."""
 
 
 class AnyRankMetric:
@@ -133,23 +116,3 @@ class AnyRankMetric:
                 f"{format_value(result)}"
             )
         return result
-
-
-def find_rank_metric(name: str) -> RankMetric | None:
-    """Return the metric of rankings with a name, None if there is none.
-
-    Parameters
-    ----------
-    name : str
-        Name such as "mean_ndcg", "average_precision" or "ndcg@10".
-
-    Returns
-    -------
-    callable or None
-        Metric.
-    """
-    match = re.fullmatch(r"(\w+?)(?:@(\d+))?", name)
-    if match is None or match[1] not in NAMED or (match[2] is not None and match[1] not in CUT):
-        return None
-    options: dict[str, Any] = {} if match[2] is None else {"k": int(match[2])}
-    return partial(getattr(metrics, match[1]), **options)

@@ -31,14 +31,9 @@ from equimargin.formulations.problem.labels import numbers, queries, relevances
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.metrics import concordance
+from equimargin.metrics.names import NAMES, RankMetric, find_rank_metric
 from equimargin.selection.orders import SCORE_ROUNDING, Knots, exchanges, steps
-from equimargin.selection.rank_metrics import (
-    CUT,
-    NAMED,
-    AnyRankMetric,
-    RankMetric,
-    find_rank_metric,
-)
+from equimargin.selection.rank_metrics import AnyRankMetric
 from equimargin.solvers.batches.votes import count_votes
 
 NO_POINT = "y is empty: there is no validation point"
@@ -326,13 +321,13 @@ def find_metric(
     # Metrics of rankings are valid only for problems whose rows are pairs.
     of_ranks = (
         (find_rank_metric(metric) if isinstance(metric, str) else metric)
-        if isinstance(rows, Pairs)
+        if isinstance(rows, Pairs) and name not in fitting
         else None
     )
     if name not in fitting and of_ranks is None:
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):
-            known += [*NAMED, *(f"{base}@k" for base in CUT)]
+            known += [name for name in NAMES if name not in fitting]
         raise ValueError(
             f"the metric {name!r} does not apply to a {problem.family} problem: choose one of "
             f"{', '.join(known)}"

@@ -150,6 +150,20 @@ PAIRS = st.tuples(
 ).map(lambda drawn: "\n".join([drawn[0], *drawn[1]]).encode())
 """Tables of pairs."""
 
+DOCUMENTS = st.sampled_from(["a", "b", "FR-1", "é", "\x1c", "\x85", "a\0"]) | WORDS
+
+
+def _ranked(values: int) -> st.SearchStrategy[bytes]:
+    """Draw lines of a query, a word, a document and some values."""
+    numbers = st.lists(NUMBERS, min_size=values, max_size=values).map(" ".join)
+    return _lines(st.tuples(SIDES, st.just("Q0"), DOCUMENTS, numbers).map(" ".join))
+
+
+RUNS = _ranked(3)
+"""Runs of TREC."""
+QRELS = _ranked(1)
+"""Judgements of TREC."""
+
 NAMES = st.sampled_from(
     [
         "X",
@@ -232,7 +246,7 @@ MODEL = {
     "fit_intercept intercept_scaling C"
     " class_weight",
     "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
-    "gamma degree coef0 c_svc rbf linear",
+    "nr_sv gamma degree coef0 c_svc rbf linear",
 }
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
@@ -290,6 +304,8 @@ def changed_certificates(draw: st.DrawFn, reader: str) -> bytes:
 
 CERTIFICATES = st.one_of(changed_certificates("certificate"), OBJECTS)
 """Certificates; the fuzzed readers renew their digests."""
+STATED_PROGRAMS = st.one_of(changed_certificates("program"), OBJECTS)
+"""Programs as certificates state them."""
 POUNCE = st.one_of(changed_certificates("pounce"), OBJECTS)
 """Certificates of POUNCE."""
 VIPR_KEYS = "VER VAR INT OBJ CON RTP SOL DER min max range infeas inf G L E asm lin rnd weak"

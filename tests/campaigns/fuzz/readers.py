@@ -13,13 +13,14 @@ from unittest.mock import patch
 from hypothesis.strategies import SearchStrategy
 
 from campaigns.fuzz import drawn
-from equimargin.data import DataError, load
+from equimargin.data import DataError, Qrels, TrecRun, load
 from equimargin.formulations.programs.model_file import read_model as read_program
 from equimargin.formulations.programs.model_lines import find_lines
 from equimargin.own import data as own_data
 from equimargin.own import plugins
 from equimargin.proofs import checker
-from equimargin.proofs.foreign_models import read as read_model
+from equimargin.proofs.certificates.program_file import read_program_file
+from equimargin.proofs.foreign_files import read as read_model
 from equimargin.proofs.pickled_models import read_trusted
 from equimargin.proofs.third_party import pounce, vipr
 from equimargin.solution_file import read_solution
@@ -42,10 +43,16 @@ OF_DATA = (
         for name in ("files", "delimited", "header", "svmlight", "npz")
     ),
 )
+OF_TREC = (
+    "equimargin.data.words",
+    "equimargin.data.formats.files",
+    *(f"equimargin.data.formats.trec.{name}" for name in ("lines", "run", "qrels")),
+)
 OF_ARCHIVES = ("equimargin.formulations.numeric.archive", "zipfile", "numpy.lib._format_impl")
 OF_PROBLEMS = ("equimargin.solvers.problem_file", "json.decoder", *OF_ARCHIVES)
 OF_PATHS = ("equimargin.solvers.path.result", "equimargin.solvers.path.linear.result", *OF_PROBLEMS)
 OF_MODELS = (
+    "equimargin.proofs.foreign_files",
     "equimargin.proofs.foreign_models",
     "equimargin.proofs.pickled_models",
     "json.decoder",
@@ -120,6 +127,22 @@ def _pairs(features: str) -> Callable[[Path], Any]:
         return load(rows, preferences=file)
 
     return read
+
+
+def _run(file: Path) -> None:
+    """Read a run, write it and read it again."""
+    run = TrecRun.read(file)
+    run.write(file)
+    assert sorted(TrecRun.read(file).document) == sorted(run.document)
+
+
+def _qrels(file: Path) -> None:
+    """Read judgements, write them, and judge a run of their documents."""
+    qrels = Qrels.read(file)
+    qrels.write(file)
+    again = Qrels.read(file)
+    assert again.document == qrels.document
+    qrels.judge(TrecRun(qrels.query, qrels.document, qrels.relevance))
 
 
 def _model(file: Path) -> None:
@@ -202,6 +225,8 @@ READERS = {
     "pairs": Reader(
         "pairs.csv", (_pairs(NUMBERED), _pairs(NAMED)), (DataError,), OF_DATA, drawn.PAIRS
     ),
+    "run": Reader("run.txt", (_run,), (DataError,), OF_TREC, drawn.RUNS),
+    "qrels": Reader("qrels.txt", (_qrels,), (DataError,), OF_TREC, drawn.QRELS),
     "model": Reader("model", (read_trusted, read_model), (ValueError,), OF_MODELS, drawn.MODELS),
     "certificate": Reader(
         "certificate.json", (_verdict, _verdict_on_signed), (), OF_CERTIFICATES, drawn.CERTIFICATES
@@ -231,6 +256,13 @@ READERS = {
     "study": Reader("study.sqlite", (_shown, _worked_on), (StudyError,), OF_STUDIES, drawn.STUDIES),
     "mps": Reader("model.mps", (_model,), (ValueError,), OF_PROGRAMS, drawn.MPS),
     "lp": Reader("model.lp", (_model,), (ValueError,), OF_PROGRAMS, drawn.LP),
+    "program": Reader(
+        "program.json",
+        (read_program_file,),
+        (ValueError,),
+        ("equimargin.proofs.certificates.program_file", *OF_CERTIFICATES),
+        drawn.STATED_PROGRAMS,
+    ),
     "answer": Reader(
         "answer.sol",
         (read_solution,),

@@ -10,8 +10,9 @@ import re
 import subprocess
 import sys
 from inspect import getdoc
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -515,7 +516,7 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         ),
         (
             ("shrink", "xor", "--total-time", "-1"),
-            "total_time must be a positive, finite number, not -1.0",
+            "--total-time must be a positive number, not -1.0",
         ),
         (("path", "xor", "--max-events", "0"), "invalid value for '--max-events'"),
         (
@@ -824,3 +825,22 @@ def test_an_option_that_takes_the_place_of_a_field_fills_it() -> None:
     for arguments in ([], ["--seed", "3"]):
         assert RUN.invoke(shown, arguments).exit_code == 0
     assert [reading.seed for reading in found] == [7, 3]
+
+
+def test_every_time_limit_must_be_positive() -> None:
+    arguments = {"compare": ["xor"], "shrink": ["1"]}
+    group: Any = typer.main.get_command(app)
+    options = [
+        (name, parameter.opts[0])
+        for name, command in group.commands.items()
+        for parameter in command.params
+        if parameter.metavar == "SECONDS"
+    ]
+    assert ("bound", "--time-limit") in options
+    for (name, option), seconds in product(options, ("0", "-1", "nan")):
+        result = RUN.invoke(app, [name, *arguments.get(name, []), option, seconds])
+        assert (result.exit_code, "must be a positive" in result.output) == (2, True), (
+            name,
+            option,
+            result.output,
+        )

@@ -30,7 +30,7 @@ from equimargin.data.formats import files
 from equimargin.formulations import linear
 from equimargin.problems import make_margin_problem_from_data
 from equimargin.proofs import audit
-from equimargin.proofs.foreign_models import read
+from equimargin.proofs.foreign_files import read
 from equimargin.solvers import solve
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -409,6 +409,37 @@ def test_a_search_routes_queries_and_keeps_them_whole(documents: Any, routing: N
     assert piped.fit(X, y, qid=qid).best_score_ > 0.7
 
 
+def test_sizes_of_queries_are_their_qid(documents: Any) -> None:
+    X, y, qid = documents
+    order = np.argsort(qid, kind="stable")
+    X, y, qid = X[order], y[order], qid[order]
+    group = np.unique(qid, return_counts=True)[1]
+    by_qid, by_group = MarginRanker().fit(X, y, qid), MarginRanker().fit(X, y, group=group)
+    np.testing.assert_array_equal(by_group.coef_, by_qid.coef_)
+    assert by_group.n_queries_ == len(group)
+    assert (
+        by_group.score(X, y, group=group)
+        == by_qid.score(X, y, qid)
+        != by_qid.score(X, y, group=[len(y)])
+    )
+    of_sparse = OneNormRanker().fit(sparse.csr_array(X), y, group=group.tolist())
+    assert of_sparse.n_queries_ == len(group)
+    wrong: Any
+    for wrong, message in (
+        (
+            {"group": group[1:]},
+            f"sizes in group add up to .* and X has {len(y)} rows; in cross",
+        ),
+        ({"group": [0, len(y)]}, "group must be the sizes of the queries, whole numbers from 1"),
+        ({"group": [[len(y)]]}, "group must be the sizes of the queries"),
+        ({"group": ["a"]}, "group must hold numbers, not 'a'"),
+        ({"group": group, "qid": qid}, "queries are given twice, as qid and as group; leave one"),
+    ):
+        for call in (MarginRanker().fit, by_qid.score):
+            with pytest.raises(ValueError, match=message):
+                call(X, y, **wrong)
+
+
 def test_scores_without_the_queries_of_the_fit_are_refused(documents: Any) -> None:
     X, y, qid = documents
     fitted = MarginRanker().fit(X, y, qid)
@@ -423,7 +454,7 @@ def test_scores_without_the_queries_of_the_fit_are_refused(documents: Any) -> No
         ranking_scorer("mean_ndcg")(piped, X, y)
     assert MarginRanker().fit(X, y).score(X, y) > 0.7
     with pytest.raises(
-        ValueError, match="there is no ranking metric 'auc'; choose one of ndcg, mean_ndcg"
+        ValueError, match="there is no ranking metric 'auc'; choose one of ndcg, average"
     ):
         ranking_scorer("auc")
 

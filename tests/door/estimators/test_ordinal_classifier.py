@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 from equimargin.estimators import OrdinalClassifier
 from equimargin.formulations import ordinal
+from equimargin.metrics import average_mean_absolute_error
 from proven import exact
 
 RNG = np.random.default_rng(3)
@@ -71,7 +73,8 @@ def test_a_gram_matrix_is_the_kernel_that_it_holds() -> None:
 
 
 def test_a_level_without_weight_keeps_its_place() -> None:
-    model = OrdinalClassifier().fit(X, CODES, (CODES != 3).astype(float))
+    with pytest.warns(UserWarning, match="no training row of positive weight has the level 3:"):
+        model = OrdinalClassifier().fit(X, CODES, (CODES != 3).astype(float))
     assert len(model.thresholds_) == 3
     assert model.decision_function(X).shape == (60, 4)
 
@@ -81,20 +84,24 @@ def test_a_level_without_weight_keeps_its_place() -> None:
 def test_levels_that_a_fold_lacks_keep_their_place(absent: str, loss: Any) -> None:
     """The lowest and highest level keep it too; no row needs a threshold beyond them."""
     fold = absent != Y
-    model = OrdinalClassifier(10.0, levels=WORDS, loss=loss).fit(X[fold], Y[fold])
+    with pytest.warns(UserWarning, match=f"has the level '{absent}': .* leave it out of levels"):
+        model = OrdinalClassifier(10.0, levels=WORDS, loss=loss).fit(X[fold], Y[fold])
     assert (model.levels_.tolist(), model.classes_.tolist()) == (WORDS, sorted(WORDS))
     assert model.decision_function(X).shape == (60, 4)
     without = OrdinalClassifier(
         10.0, levels=[word for word in WORDS if word != absent], loss=loss
     ).fit(X[fold], Y[fold])
     assert (model.predict(X[fold]) == without.predict(X[fold])).mean() > 0.95
-    scores = cross_val_score(
-        OrdinalClassifier(levels=WORDS, loss=loss),
-        X,
-        Y,
-        cv=[(np.flatnonzero(fold), np.flatnonzero(~fold))],
-    )
-    assert np.isfinite(scores).all()
+    error = make_scorer(average_mean_absolute_error, greater_is_better=False, levels=WORDS)
+    with pytest.warns(UserWarning, match="no training row"):
+        scores = cross_val_score(
+            OrdinalClassifier(levels=WORDS, loss=loss),
+            X,
+            Y,
+            cv=[(np.flatnonzero(fold), np.flatnonzero(~fold))],
+            scoring=error,
+        )
+    assert -3 <= scores[0] < 0  # the level was never seen, and each row is 1 to 3 steps off
 
 
 def test_levels_with_one_twice_are_refused() -> None:
@@ -163,3 +170,36 @@ def test_warm_start_begins_at_the_last_multipliers() -> None:
     again = OrdinalClassifier(kernel="rbf").fit(X, CODES)
     assert again.fit(X, CODES).n_iter_ > 0
     assert model.fit(X[:50], CODES[:50]).n_iter_ > 0
+
+
+def test_amae_is_the_mean_of_the_mean_absolute_errors_of_the_levels() -> None:
+    rng = np.random.default_rng(0)
+    y, h = rng.integers(0, 5, 40), rng.integers(0, 5, 40)
+    y[y == 2] = 1  # no row of y has level 2, and the mean is over the four others
+    wanted = np.mean([mean_absolute_error(y[y == k], h[y == k]) for k in (0, 1, 3, 4)])
+    names = np.array(list("edcba"))
+    assert average_mean_absolute_error(y, h) == pytest.approx(wanted, abs=1e-15)
+    assert average_mean_absolute_error(names[y], names[h], list("edcba")) == pytest.approx(wanted)
+    # Always the most frequent level: the error of a row is 0.1, and AMAE 0.5.
+    assert average_mean_absolute_error([0] * 9 + [1], [0] * 10) == 0.5
+    # Numbers are distances, places are steps.
+    assert average_mean_absolute_error([1, 10], [10, 10]) == 4.5
+    assert average_mean_absolute_error([1, 10], [10, 10], [1, 10]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("y", "predicted", "levels", "message"),
+    [
+        (["a"], ["b"], ["a", "c"], "predicted holds the label 'b', which is none of the levels"),
+        (["a"], ["a"], None, "predicted holds the label 'a', which is no number; pass levels"),
+        ([], [], None, "y is empty"),
+        ([0, 1], [0], None, "predicted must have one entry for each of the 2 rows"),
+        ([0], [0], [0, 1, 0], "levels must name every level once"),
+        ([np.nan], [0], None, "y holds NaN"),
+    ],
+)
+def test_amae_of_other_labels_is_a_sentence(
+    y: Any, predicted: Any, levels: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        average_mean_absolute_error(y, predicted, levels)

@@ -6,6 +6,7 @@ A message states that a certificate is wrong, or not covered.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -547,3 +548,11 @@ def test_a_long_number_and_deep_nesting_end_in_an_answer(tmp_path: Path) -> None
         if name in ("huge hexadecimal", "nested", "nested inside"):
             (tmp_path / "hostile.json").write_bytes(data)
             assert coq.answer(coq.build(), tmp_path / "hostile.json") is coq.CheckerAnswer.UNREAD
+
+
+def test_a_pipe_that_has_been_read_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    for check in (coq.prove, lambda file: coq.answer(Path("/bin/true"), file)):
+        with pytest.raises(coq.NotProved, match="a pipe can be read only once"):
+            check(pipe)

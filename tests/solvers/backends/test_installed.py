@@ -112,7 +112,7 @@ def test_every_solver_of_cvxpy_is_a_backend_and_those_of_comparisons_come_first(
 
 
 def test_unknown_and_missing_names_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"unknown solver 'OSQPP'; did you mean OSQP\?; installed"):
+    with pytest.raises(ValueError, match=r"unknown solver 'OSQPP'; did you mean OSQP\?$"):
         find_backend("OSQPP")
     monkeypatch.setattr(installed, "_of_libraries", lambda: ())
     monkeypatch.setattr(cp, "installed_solvers", lambda: ["CLARABEL"])
@@ -225,3 +225,9 @@ def test_backend_that_is_not_named_is_not_compared() -> None:
     assert {"SCIPY", "HIGHS", "linear_program"} <= names
     assert not [name for name in names if name.startswith("OWN_")]
     assert not [sentence for sentence in found.left_out if sentence.startswith("OWN_")]
+
+
+def test_interrupt_that_a_backend_intercepts_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equimargin.solvers.backends.form.read_status", lambda raw: "interrupted")
+    with pytest.raises(KeyboardInterrupt):
+        solve_form(quadratic(), "SCS", 60.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,16 @@ from places import HANG, ROOT
 MAKERS = (ranking_vector_machine, one_norm_ranking)
 
 
-def test_highs_prints_nothing() -> None:
+def test_highs_prints_nothing(tmp_path: Path) -> None:
     """HiGHS 1.16 prints a banner from C++."""
-    code = "from equimargin.solvers.lp.highs import quiet_highs; quiet_highs().run()"
+    model = tmp_path / "model.lp"
+    model.write_text("min\n c: x\nst\n r: x >= 1\nend\n")
+    code = (
+        "from pathlib import Path\n"
+        "from equimargin.formulations.programs.model_file import read_model\n"
+        "from equimargin.formulations.programs.quiet_highs import quiet_highs\n"
+        f"quiet_highs().run(); read_model(Path({str(model)!r}))"
+    )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     answer = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=HANG

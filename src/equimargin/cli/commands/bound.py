@@ -7,9 +7,16 @@ from typing import Annotated
 
 import typer
 
-from equimargin.cli.options.shared import JSONOption, ProgramCertificateOption
-from equimargin.cli.output.errors import report_errors
+from equimargin.cli.options.shared import (
+    JSONOption,
+    ModelArgument,
+    ProgramCertificateOption,
+    check_positive,
+    seconds_option,
+)
+from equimargin.cli.output.errors import exit_with, report_errors, without_warnings_of_trackers
 from equimargin.cli.output.files import check_writable, writing
+from equimargin.cli.output.screen import fitted
 
 DISAGREE = 1
 """Exit status of several answers of which one does not agree."""
@@ -18,10 +25,7 @@ WIDE = 4
 
 
 def bound(  # prose-ok: param-section
-    model: Annotated[
-        Path,
-        typer.Argument(metavar="MODEL", help="MPS, QPS or LP file, also with .gz."),
-    ],
+    model: ModelArgument,
     solution: Annotated[
         Path | None,
         typer.Option(
@@ -38,12 +42,12 @@ def bound(  # prose-ok: param-section
         ),
     ] = None,
     width: Annotated[
-        float, typer.Option(metavar="WIDTH", help="Relative width that suffices.")
-    ] = 1e-6,
-    seconds: Annotated[
         float,
-        typer.Option("--time-limit", metavar="SECONDS", help="Time limit of the proof."),
-    ] = 60.0,
+        typer.Option(
+            metavar="WIDTH", help="Relative width that suffices.", callback=check_positive
+        ),
+    ] = 1e-6,
+    time_limit: Annotated[float, seconds_option("Time limit of the proof.")] = 60.0,
     json: JSONOption = None,
     certificate: ProgramCertificateOption = None,
 ) -> None:
@@ -70,22 +74,22 @@ def bound(  # prose-ok: param-section
         from equimargin.solution_file import read_solution
 
         check_writable(json, certificate)
+        without_warnings_of_trackers()
         x, y = (None, None) if solution is None else read_solution(solution)
         if solver is not None and len(solver) > 1:
             answers = {} if solution is None or x is None else {solution.name: x}
-            judgement = judge(model, solver, answers, agree_tol=width, seconds=seconds)
+            judgement = judge(model, solver, answers, agree_tol=width, seconds=time_limit)
             text, record, found = str(judgement), judgement.to_dict(), judgement.bound
             verdicts = {answer.verdict for answer in judgement.answers}
         else:
             name = solver[0] if solver else None
-            found = bound_program(model, x, y, solver=name, width=width, seconds=seconds)
+            found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
             text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
             verdicts = set()
-        typer.echo(text)
+        typer.echo(fitted(text))
         if json is not None:
             write(json, dumps(record, indent=2))
         if certificate is not None:
-            write(certificate, dumps(found.certificate(seconds), separators=(",", ":")))
-        if verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}:
-            raise typer.Exit(DISAGREE)
-    raise typer.Exit(0 if found.width <= width else WIDE)
+            write(certificate, dumps(found.certificate(time_limit), separators=(",", ":")))
+        disagree = verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}
+    exit_with(DISAGREE if disagree else 0 if found.width <= width else WIDE)

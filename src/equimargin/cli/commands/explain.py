@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from equimargin.cli.options.shared import JSONOption, ProgramCertificateOption
+from equimargin.cli.options.shared import (
+    JSONOption,
+    ModelArgument,
+    ProgramCertificateOption,
+    seconds_option,
+)
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import check_writable, writing
+from equimargin.cli.output.screen import fitted
 
 STATUS = {"feasible and bounded": 0, "infeasible": 1, "unbounded": 1, "undecided": 4}
 """Exit status of every verdict."""
 
 
 def explain(  # prose-ok: param-section
-    model: Annotated[
-        Path,
-        typer.Argument(metavar="MODEL", help="MPS, QPS or LP file, also with .gz."),
-    ],
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit in seconds.")
-    ] = 60.0,
+    model: ModelArgument,
+    time_limit: Annotated[float, seconds_option("Time limit.")] = 60.0,
     json: JSONOption = None,
     certificate: ProgramCertificateOption = None,
 ) -> None:
@@ -41,12 +41,10 @@ def explain(  # prose-ok: param-section
         from json import dumps
 
         from equimargin.explanation import explain as explain_program
-        from equimargin.formulations.numeric.arguments import positive
 
-        positive(time_limit, "--time-limit")
         check_writable(json, certificate)
         found = explain_program(model, seconds=time_limit)
-        typer.echo(found.text)
+        typer.echo(fitted(found.text))
         if json is not None:
             write(json, dumps(found.record(), indent=2))
         if certificate is not None:

@@ -35,6 +35,7 @@ from equimargin.cli.options.shared import (
     HTMLOption,
     JSONOption,
     PluginOption,
+    seconds_option,
 )
 from equimargin.cli.output.errors import exit_interrupted, report_errors
 from equimargin.cli.output.files import check_writable, writing
@@ -117,10 +118,7 @@ def path(  # prose-ok: param-section
             metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS
         ),
     ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Time limit of a path.", rich_help_panel=LIMITS),
-    ] = None,
+    time_limit: Annotated[float | None, seconds_option("Time limit of a path.", LIMITS)] = None,
     plot: Annotated[
         Path | None,
         typer.Option(

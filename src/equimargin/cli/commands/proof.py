@@ -15,7 +15,7 @@ from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
-from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption
+from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption, seconds_option
 from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
 
@@ -55,10 +55,7 @@ WithoutOption = Annotated[
 DistinctOption = Annotated[bool, flag("--distinct", "Only instances without two equal points.")]
 FiniteOption = Annotated[bool, flag("--finite", "Count only differences of two finite optima.")]
 SecondsOption = Annotated[
-    float,
-    typer.Option(
-        metavar="SECONDS", help="Time limit of the command; with --mutants, of each formulation."
-    ),
+    float, seconds_option("Time limit of the command; with --mutants, of each formulation.")
 ]
 
 
@@ -199,13 +196,18 @@ def audit(  # prose-ok: param-section
     class_weight: Annotated[
         str | None,
         typer.Option(
-            metavar="SMALLER,LARGER",
-            help="Factors of C for the labels of a LIBSVM or LIBLINEAR model (-wi); 1,1 by "
-            "default.",
+            "--class-weight",
+            "-w",
+            metavar="NUMBERS",
+            help="Factors of C for the labels of a LIBSVM or LIBLINEAR model, in ascending "
+            "order (-wi), such as 1,5; all 1 by default.",
         ),
     ] = None,
     free_bias: Annotated[
-        bool, flag("--free-bias", "Bias of a LIBLINEAR model outside the norm (-R).")
+        bool,
+        typer.Option(
+            "--free-bias", "-R", metavar="", help="Bias of a LIBLINEAR model outside the norm."
+        ),
     ] = False,
     trust: Annotated[
         bool,
@@ -228,9 +230,7 @@ def audit(  # prose-ok: param-section
     tol: Annotated[
         float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of that solver.")
-    ] = 60.0,
+    time_limit: Annotated[float, seconds_option("Time limit of that solver.")] = 60.0,
     html: HTMLOption = None,
 ) -> None:
     """Prove how far a third-party model is from its optimum.
@@ -303,17 +303,10 @@ def audit(  # prose-ok: param-section
 
 def _stated(model: AnyModel, class_weight: str | None, free_bias: bool) -> AnyModel:
     """Return a model with the facts of the options, which a model of a pickle has itself."""
-    from equimargin.proofs.foreign_models import Model, stated
+    from equimargin.proofs.foreign_machines import stated_for_classes
 
-    if isinstance(model, Model):
-        factors = None if class_weight is None else _two_numbers("--class-weight", class_weight)
-        return stated(model, factors, free_bias)
-    if class_weight is not None or free_bias:
-        raise ValueError(
-            f"--class-weight and --free-bias are for LIBSVM and LIBLINEAR files, and this is a "
-            f"{model.source}; leave them out"
-        )
-    return model
+    factors = None if class_weight is None else _numbers("--class-weight", class_weight)
+    return stated_for_classes(model, factors, free_bias)
 
 
 def _task(model: AnyModel) -> str:
@@ -323,15 +316,14 @@ def _task(model: AnyModel) -> str:
     return model.claimed.task if isinstance(model, Model) else "classification"
 
 
-def _two_numbers(option: str, text: str) -> tuple[float, float]:
-    """Parse the two numbers of an option."""
+def _numbers(option: str, text: str) -> list[float]:
+    """Parse the numbers of an option."""
     try:
-        first, second = map(float, text.split(","))
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"{option} must be two numbers with a comma between them, such as 1,5, not {text!r}"
+            f"{option} must be numbers with commas between them, such as 1,5, not {text!r}"
         ) from None
-    return first, second
 
 
 def _page(
@@ -592,9 +584,7 @@ def suggest(  # prose-ok: param-section
         int, typer.Option(metavar="N", help="Instances sampled to find a difference.")
     ] = RELATED_EXAMPLES,
     seed: DrawSeedOption = 0,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of all pairs.")
-    ] = 600.0,
+    time_limit: Annotated[float, seconds_option("Time limit of all pairs.")] = 600.0,
 ) -> None:
     """Print the relations between the formulations of a family: `same FAMILY`.
 

@@ -15,7 +15,7 @@ from equimargin.cli.options.families import brought
 from equimargin.cli.options.posing import ProblemFields, posed
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import Behind, Without, with_requests
-from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption
+from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption, seconds_option
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.request import ANSWERS, LIMITS, ComparisonRequest
@@ -59,10 +59,7 @@ def shrink(  # prose-ok: param-section
         ),
         Behind("solvers"),
     ] = None,
-    total_time: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="Time limit of the search.", rich_help_panel=LIMITS),
-    ] = 60.0,
+    total_time: Annotated[float, seconds_option("Time limit of the search.", LIMITS)] = 60.0,
     json: Annotated[
         Path,
         typer.Option(

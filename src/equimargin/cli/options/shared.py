@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,47 @@ DataArgument = Annotated[
         "for standard input.",
     ),
 ]
+
+ModelArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="MPS, QPS or LP file, or a certificate of format 2 (.json), whose program is read; "
+        "also with .gz.",
+    ),
+]
+
+
+def seconds_option(help: str, panel: str | None = None) -> Any:
+    """Return an option of a time limit in seconds, a positive number.
+
+    Parameters
+    ----------
+    help : str
+        Help text.
+    panel : str, optional
+        Panel of the help; None for "Options".
+    """
+    return typer.Option(
+        metavar="SECONDS", help=help, callback=check_positive, rich_help_panel=panel
+    )
+
+
+def check_positive(option: typer.CallbackParam, number: float | None) -> float | None:
+    """Return the number of an option, or None; refuse one that is not positive.
+
+    Parameters
+    ----------
+    option : typer.CallbackParam
+        Option.
+    number : float or None
+        Number.
+    """
+    from equimargin.formulations.numeric.arguments import positive
+
+    with report_errors():
+        return None if number is None else positive(number, option.opts[0])
+
 
 JSONOption = Annotated[
     Path | None,

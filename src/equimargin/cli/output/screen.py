@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from textwrap import fill
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -263,6 +264,27 @@ def columns(fallback: int) -> int:
     """
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return max(shutil.get_terminal_size((fallback, 24)).columns if known else fallback, NARROWEST)
+
+
+def fitted(text: str) -> str:
+    """Return a text with its lines wrapped to the width of a terminal; a pipe has none.
+
+    Parameters
+    ----------
+    text : str
+        Lines, whose continuations are indented by two columns more.
+    """
+    width = columns(sys.maxsize)
+    return "\n".join(
+        fill(
+            line,
+            width,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in text.splitlines()
+    )
 
 
 def console(width: int) -> Any:

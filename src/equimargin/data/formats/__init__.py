@@ -1,1 +1,1 @@
-"""File formats, each read into one common table."""
+"""File formats: tables, each read into one common table, and files of TREC."""

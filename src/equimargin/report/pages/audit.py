@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.proofs.audit import Audit, MachinesAudit
+from equimargin.proofs.audit import Audit, MachinesAudit, format_ends
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
 from equimargin.report.pages.intervals import bar, center
 from equimargin.report.pages.rendering import rendered
@@ -59,7 +58,7 @@ def audit_page(
         verdict=sentence,
         said=str(found).splitlines(),
         picture=_picture(found) if isinstance(found, Audit) else None,
-        figures=list((_figures(found) if isinstance(found, Audit) else _by_machine(found)).items()),
+        figures=list(found.figures.items()),
         problem=list(_problem(found).items()),
     )
 
@@ -98,33 +97,6 @@ def verdict(found: Audit | MachinesAudit) -> tuple[str, str]:
     )
 
 
-def _figures(found: Audit) -> dict[str, str]:
-    """Return the proven quantities by name."""
-    (least, most), (low, high) = found.excess, found.relative_excess
-    own = (
-        f"{found.own_relative_excess:.3g}"
-        if math.isfinite(found.own.lower)
-        else "nothing: it has no multipliers"
-    )
-    return {
-        "optimum of the problem": _ends(found.optimum),
-        "objective of the model": _ends(found.objective),
-        "excess of the model": f"{least:.6g} to {most:.6g}",
-        "relative excess": f"{low:.3g} to {high:.3g}",
-        "relative excess that its own multipliers prove": own,
-    }
-
-
-def _by_machine(found: MachinesAudit) -> dict[str, str]:
-    """Return the bounds of the relative excess of every machine, and of all."""
-    bounds = {name: audited.relative_excess for name, audited in found.machines.items()}
-    bounds |= {"all machines": found.relative_excess}
-    return {
-        f"relative excess, {name}": f"{least:.3g} to {most:.3g}"
-        for name, (least, most) in bounds.items()
-    }
-
-
 def _problem(found: Audit | MachinesAudit) -> dict[str, str]:
     """Return the problem that the model claims to solve; of machines, that of the first."""
     if isinstance(found, MachinesAudit):
@@ -149,11 +121,6 @@ def _problem(found: Audit | MachinesAudit) -> dict[str, str]:
     return facts | ({"assumed, as the model lacks it": found.assumed} if found.assumed else {})
 
 
-def _ends(interval: Interval) -> str:
-    """Format the endpoints of an interval."""
-    return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
-
-
 def _picture(found: Audit) -> Picture:
     """Return the picture of the optimum, the model, and the bounds from its own multipliers.
 
@@ -176,7 +143,7 @@ def _picture(found: Audit) -> Picture:
     elements: list[Element] = [*across(scale, TOP, bottom, "relative distance from the optimum")]
     for k, (name, interval) in enumerate(rows):
         y = TOP + ROW * (k + 0.5)
-        description = f"{name}: {_ends(interval)}"
+        description = f"{name}: {format_ends(interval)}"
         elements.append(text(name, LEFT - 10, y + 3.5, "row", "end", description))
         if interval is found.objective:
             elements.append(
@@ -195,7 +162,7 @@ def _picture(found: Audit) -> Picture:
             y,
             title=description,
         )
-    description = "; ".join(f"{name} in {_ends(interval)}" for name, interval in rows)
+    description = "; ".join(f"{name} in {format_ends(interval)}" for name, interval in rows)
     caption = (
         "Bars are proven intervals; right is above the optimum. An arrow marks a bar that "
         "continues outside the picture."

@@ -1,0 +1,23 @@
+"""HiGHS without output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def quiet_highs() -> Any:
+    """Return a HiGHS object that prints nothing.
+
+    HiGHS 1.16 prints a banner as soon as its constructor enables callbacks.
+    """
+    # Imported here: it is loaded only where HiGHS is needed.
+    import highspy
+
+    base: Any = highspy.Highs
+
+    class Quiet(base):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Quiet()
