@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -18,6 +18,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
 from equimargin.svm.linear import LinearMachine, check_problem
+from equimargin.svm.parameters import COMMON, LINEAR, weigh_classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -82,6 +83,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
     multi_class: str = "ovr"
     class_weight: Any = None
 
+    _parameter_constraints = COMMON | LINEAR | {"loss": [StrOptions({"hinge", "squared_hinge"})]}
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem of every class against the rest.
 
@@ -125,9 +128,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
                 f"{format_value(self.classes_[0])}; add rows of a second one"
             )
         weights = row_weights(sample_weight, X)
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y, sample_weight=weights
-        )
+        factors = weigh_classes(self.class_weight, self.classes_, y, weights)
         ones = np.ones(len(codes)) if weights is None else weights
         extended, solutions = self._extended(X), []
         for k in [1] if len(factors) == 2 else range(len(factors)):
