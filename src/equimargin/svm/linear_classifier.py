@@ -43,7 +43,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
     tol : float, default 1e-4
         See `SVC`.
     multi_class : {"ovr"}, default "ovr"
-        "crammer_singer" has no solver here.
+        "crammer_singer" has no specialised solver.
     fit_intercept : bool, default True
         True adds a constant feature; False sets b to 0.
     intercept_scaling : float, default 1.0
@@ -115,8 +115,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
         self._validate_params()
         if self.multi_class == "crammer_singer":
             raise ValueError(
-                "multi_class='crammer_singer' has no solver of equimargin; use 'ovr', or "
-                "scikit-learn's LinearSVC"
+                "multi_class='crammer_singer' has no specialised solver; use 'ovr', scikit-learn's "
+                "LinearSVC, or equimargin.compare with formulations=['crammer_singer.*']"
             )
         check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)

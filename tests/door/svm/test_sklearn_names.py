@@ -236,7 +236,7 @@ def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
     ("estimator", "message"),
     [
         (LinearSVC(penalty="l1"), "no solver of equimargin"),
-        (LinearSVC(multi_class="crammer_singer"), "no solver of equimargin"),
+        (LinearSVC(multi_class="crammer_singer"), "no specialised solver; .*equimargin.compare"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
         (LinearSVC(loss="huberised_hinge"), "'loss' parameter of LinearSVC"),
