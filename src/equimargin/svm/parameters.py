@@ -65,7 +65,7 @@ def find_gap(tol: float) -> float:
 
 
 def weigh_classes(
-    class_weight: Any, classes: ArrayLike, y: ArrayLike, sample_weight: Array | None = None
+    class_weight: object, classes: ArrayLike, y: ArrayLike, sample_weight: Array | None = None
 ) -> Array:
     """Return the factors of C by class, as scikit-learn's classes of these names have them.
 
