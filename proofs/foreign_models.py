@@ -283,11 +283,11 @@ def _of_last(estimator: Any) -> Model:
     kinds = ("SVC", "NuSVC", "SVR", "LinearSVC")
     if kind not in kinds or not isinstance(estimator, SVC | NuSVC | SVR | LinearSVC):
         home = type(estimator).__module__.partition(".")[0]
-        own = (
-            ""
-            if home in ("sklearn", "builtins")
-            else f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
-        )
+        own = f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
+        if hasattr(type(estimator), "objective_bounds_"):
+            own = f" of {home}, whose objective_bounds_ need no audit"
+        elif home in ("sklearn", "builtins"):
+            own = ""
         raise ValueError(
             f"scikit-learn's SVC, NuSVC, SVR and LinearSVC can be audited, not {kind}{own}"
         )

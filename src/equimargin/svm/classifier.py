@@ -10,7 +10,6 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -20,12 +19,13 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.solvers import one_vs_one
 from equimargin.solvers.batches.votes import count_votes
-from equimargin.svm.machine import SupportVectorMachine, stored
+from equimargin.svm.machine import SupportVectorMachine, densify_small
+from equimargin.svm.parameters import weigh_classes
 
 CALIBRATE = "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
 
 
-def _has_no_probabilities(estimator: Any) -> NoReturn:
+def _refuse_probabilities(estimator: Any) -> NoReturn:
     """Say why there are no probabilities; scikit-learn's `available_if` hides the method."""
     raise AttributeError(
         f"predict_proba is not available: scikit-learn 1.9 deprecates `probability`; {CALIBRATE}"
@@ -183,7 +183,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
                 f"The number of classes has to be greater than one; got {len(self.classes_)} "
                 f"class, {format_value(self.classes_[0])}: add rows of a second one"
             )
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self.class_weight_ = weigh_classes(self.class_weight, self.classes_, y)
         weights = self._weights(sample_weight, points)
         if len(np.unique(codes[weights > 0])) < 2:
             raise ValueError(
@@ -191,7 +191,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
                 "a row of a second class a positive weight"
             )
         solutions = one_vs_one(
-            stored(points),
+            densify_small(points),
             codes,
             self.C,
             self._fitted_kernel,
@@ -290,7 +290,7 @@ class SVC(ClassifierMixin, SupportVectorMachine):
         classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
         return [_pair_places(classes, i, j) for i, j in self._pairs]
 
-    @available_if(_has_no_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_refuse_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> None:
         """Raise an AttributeError that names scikit-learn's calibration.
 

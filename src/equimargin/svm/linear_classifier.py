@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -18,6 +18,7 @@ from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
 from equimargin.svm.linear import LinearMachine, check_problem
+from equimargin.svm.parameters import COMMON, LINEAR, weigh_classes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,7 +43,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
     tol : float, default 1e-4
         See `SVC`.
     multi_class : {"ovr"}, default "ovr"
-        "crammer_singer" has no solver here.
+        "crammer_singer" has no specialised solver.
     fit_intercept : bool, default True
         True adds a constant feature; False sets b to 0.
     intercept_scaling : float, default 1.0
@@ -82,6 +83,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
     multi_class: str = "ovr"
     class_weight: Any = None
 
+    _parameter_constraints = COMMON | LINEAR | {"loss": [StrOptions({"hinge", "squared_hinge"})]}
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem of every class against the rest.
 
@@ -112,8 +115,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
         self._validate_params()
         if self.multi_class == "crammer_singer":
             raise ValueError(
-                "multi_class='crammer_singer' has no solver of equimargin; use 'ovr', or "
-                "scikit-learn's LinearSVC"
+                "multi_class='crammer_singer' has no specialised solver; use 'ovr', scikit-learn's "
+                "LinearSVC, or equimargin.compare with formulations=['crammer_singer.*']"
             )
         check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -125,9 +128,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
                 f"{format_value(self.classes_[0])}; add rows of a second one"
             )
         weights = row_weights(sample_weight, X)
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y, sample_weight=weights
-        )
+        factors = weigh_classes(self.class_weight, self.classes_, y, weights)
         ones = np.ones(len(codes)) if weights is None else weights
         extended, solutions = self._extended(X), []
         for k in [1] if len(factors) == 2 else range(len(factors)):

@@ -8,15 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equimargin.estimators.base import row_weights
 from equimargin.formulations import linear, regression
-from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
 from equimargin.svm.linear import LinearMachine, check_problem
+from equimargin.svm.parameters import COMMON, LINEAR
 
 TUBE_LOSSES: dict[str, LossName] = {
     "epsilon_insensitive": "hinge",
@@ -64,6 +65,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
     epsilon: float = 0.0
     loss: str = "epsilon_insensitive"
 
+    _parameter_constraints = COMMON | LINEAR | {"loss": [StrOptions(set(TUBE_LOSSES))]}
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Solve the problem.
 
@@ -92,7 +95,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
             If the run ends before it reaches `tol`; its best point is used.
         """
         self._validate_params()
-        loss = TUBE_LOSSES[check_choice(self.loss, "loss", tuple(TUBE_LOSSES))]
+        loss = TUBE_LOSSES[self.loss]
         check_problem(self.dual, self.loss, "l2", loss == "hinge")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
         problem = regression(

@@ -21,6 +21,7 @@ from equimargin.estimators.base import KernelEstimator, symmetrise
 from equimargin.estimators.fitted import Functions
 from equimargin.formulations import Kernel, precomputed
 from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense, is_sparse
 from equimargin.solvers import Solution, Status
 from equimargin.svm.parameters import COMMON, KERNEL, find_gap
@@ -70,13 +71,13 @@ class SupportVectorMachine(KernelEstimator):
             self.shape_fit_ = tuple(getattr(X, "shape", (len(targets),)))
             self._fitted_kernel: Kernel = precomputed()
             points: Features = symmetrise(self._gram(X, len(targets)))
-            self._refuse_indefinite(points)
+            self._refuse_no_kernel(points)
         else:
             if is_sparse(X) and self.kernel == "precomputed":
                 raise TypeError("Sparse precomputed kernels are not supported; pass X.toarray()")
             points, targets = self._checked(X, y, **more)
             self.shape_fit_ = points.shape
-            self._fitted_kernel = self._kernel(stored(points))
+            self._fitted_kernel = self._kernel(densify_small(points))
         self._sparse = is_sparse(points)
         # scikit-learn's name, which converters of models read.
         self._gamma = getattr(self._fitted_kernel, "gamma", 0.0)
@@ -91,11 +92,22 @@ class SupportVectorMachine(KernelEstimator):
                 f"kernel must return one value for every pair of points, a second axis of "
                 f"length {self.shape_fit_[0]}, not an array of shape {K.shape}"
             )
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"kernel must return finite numbers, not {K[~np.isfinite(K)][0]}; correct the "
+                f"function, or the points that it was passed"
+            )
         return K
 
-    def _refuse_indefinite(self, K: Features) -> None:
+    def _refuse_no_kernel(self, K: Features) -> None:
         """Raise an error if a callable kernel is no kernel on the training points."""
-        if not (np.array_equal(K, K.T) and proven_shift(K) is None):
+        asymmetry = float(abs(K - K.T).max())
+        if asymmetry > 0:
+            raise ValueError(
+                f"kernel must be symmetric: k(x, z) and k(z, x) of training points differ by up "
+                f"to {asymmetry:.3g}; correct the function"
+            )
+        if proven_shift(K) is not None:
             return
         least = float(np.linalg.eigvalsh(K)[0])
         raise ValueError(
@@ -160,6 +172,11 @@ class SupportVectorMachine(KernelEstimator):
         )
 
     @property
+    def _is_linear(self) -> bool:
+        """True if the functions are w.x + b."""
+        return isinstance(self.kernel, Linear) or self.kernel == "linear"
+
+    @property
     def _beta(self) -> Array:
         """Coefficients of the functions in `dual_coef_`, shape (P, s)."""
         return dense(self.dual_coef_)
@@ -167,7 +184,7 @@ class SupportVectorMachine(KernelEstimator):
     @property
     def coef_(self) -> Any:
         """Weights of a linear kernel, read-only, shape (P, d)."""
-        if self.kernel != "linear":
+        if not self._is_linear:
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
         coef: Any = (
@@ -190,12 +207,12 @@ class SupportVectorMachine(KernelEstimator):
                     f"pass X.toarray()"
                 )
         points, coefficients = self.support_vectors_, self._beta
-        if self.kernel == "linear":
+        if self._is_linear:
             points, coefficients = None, dense(self.coef_)
         elif self._fitted_kernel.given:
             points = None
         elif self._sparse:
-            points = stored(points)
+            points = densify_small(points)
             X = type(self.support_vectors_)(X) if is_sparse(points) else dense(X)
         return Functions(
             self._fitted_kernel,
@@ -206,7 +223,7 @@ class SupportVectorMachine(KernelEstimator):
         )(X)
 
 
-def stored(points: Features) -> Features:
+def densify_small(points: Features) -> Features:
     """Return the points of a problem: dense unless they are sparse and many.
 
     Parameters

@@ -5,7 +5,13 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+
+from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arrays import Array
 
 GAPS = 1e-12, 1e-8
 """Smallest and largest relative gap that a `tol` demands.
@@ -56,3 +62,34 @@ def find_gap(tol: float) -> float:
         Tolerance, above 0.
     """
     return min(max(tol**2, GAPS[0]), GAPS[1])
+
+
+def weigh_classes(
+    class_weight: object, classes: ArrayLike, y: ArrayLike, sample_weight: Array | None = None
+) -> Array:
+    """Return the factors of C by class, as scikit-learn's classes of these names have them.
+
+    Parameters
+    ----------
+    class_weight : mapping, "balanced" or None
+        Parameter of the classifier.
+    classes : array-like of shape (k,)
+        Labels, sorted.
+    y : array-like of shape (m,)
+        Label of every row.
+    sample_weight : ndarray of shape (m,) or None
+        Weights that "balanced" counts; None counts rows.
+
+    Raises
+    ------
+    ValueError
+        If a factor is negative or NaN, or a label of the mapping is unknown.
+    """
+    factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
+    wrong = np.flatnonzero(~(factors >= 0))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight must have factors of at least 0, not {factors[wrong[0]]:g} for class "
+            f"{format_value(np.asarray(classes)[wrong[0]])}; a class of factor 0 is excluded"
+        )
+    return np.asarray(factors)

@@ -13,7 +13,7 @@ from equimargin.estimators.fitted import make_coefficients
 from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers import solve
-from equimargin.svm.machine import SupportVectorMachine, stored
+from equimargin.svm.machine import SupportVectorMachine, densify_small
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -88,7 +88,7 @@ class SVR(RegressorMixin, SupportVectorMachine):
         points, y = self._read(X, y, y_numeric=True)
         solution = solve(
             regression(
-                stored(points),
+                densify_small(points),
                 y,
                 self.C,
                 self.epsilon,

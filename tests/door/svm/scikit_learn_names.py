@@ -12,7 +12,7 @@ import sklearn.svm
 import equimargin.svm
 
 NO_ONE_NORM = "penalty='l1' has no solver"
-NO_CRAMMER_SINGER = "multi_class='crammer_singer' has no solver"
+NO_CRAMMER_SINGER = "multi_class='crammer_singer' has no specialised solver"
 NO_PROBABILITIES = "scikit-learn deprecates the probabilities of SVC, and these have none"
 PRIVATE = "the test reads or writes a private attribute"
 TO_THE_BIT = "the test requires equal bits; the values agree to 1e-12"

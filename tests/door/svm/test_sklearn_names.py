@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from inspect import signature
+from itertools import combinations
 from typing import Any
 
 import cvxpy as cp
@@ -18,6 +19,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from equimargin.formulations import linear
+from equimargin.proofs import audit
 from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR
 from places import HANG, ROOT
 
@@ -145,18 +148,102 @@ def test_one_class_against_the_rest_weighs_that_class_alone() -> None:
     np.testing.assert_allclose(own.intercept_, theirs.intercept_, atol=1e-5)
 
 
-def test_indefinite_callable_is_refused_with_its_eigenvalue() -> None:
-    with pytest.raises(ValueError, match=r"eigenvalue -4"):
-        SVC(kernel=lambda A, B: -np.outer(A, B)).fit([[0.0], [2.0]], [0, 1])
+def soft_optimum(X: Any, target: Any, costs: Any, epsilon: Any = None) -> float:
+    """Return the optimum with a free intercept and a linear kernel, as document T prints it."""
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    f = X @ w + b
+    excess = (
+        cp.pos(1 - cp.multiply(target, f))
+        if epsilon is None
+        else cp.pos(cp.abs(target - f) - epsilon)
+    )
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + cp.sum(cp.multiply(costs, excess))))
+    return float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed", linear(), lambda A, B: A @ B.T])
+def test_bounds_of_svc_contain_sum_of_the_optima_of_all_pairs(kernel: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y, factors = X[::5], y[::5], np.array([2.0, 1.0, 0.5])
+    weights = np.arange(len(y)) % 4 / 2
+    points = X @ X.T if kernel == "precomputed" else X
+    fitted = SVC(C=0.3, kernel=kernel, class_weight=dict(enumerate(factors)))
+    lower, upper = fitted.fit(points, y, weights).objective_bounds_
+    costs = 0.3 * weights * factors[y]
+    optimum = sum(
+        soft_optimum(X[rows], np.where(y[rows] == i, 1.0, -1.0), costs[rows])
+        for i, j in combinations(range(3), 2)
+        for rows in [np.isin(y, [i, j])]
+    )
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+
+
+def test_bounds_of_svr_contain_optimum_in_cvxpy() -> None:
+    X, y = make_regression(30, 4, noise=2.0, random_state=1)
+    y, weights = y / 20 + 3, np.arange(30) % 4 / 2
+    fitted = SVR(kernel="linear", C=0.5, epsilon=0.2).fit(X, y, weights)
+    optimum = soft_optimum(X, y, 0.5 * weights, 0.2)
+    lower, upper = fitted.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+
+
+def test_gram_matrix_of_new_points_has_a_column_for_every_row_of_weight_0_too() -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = (np.arange(150) % 3 > 0) * 1.0
+    own = SVC(kernel="precomputed", tol=1e-6).fit(X @ X.T, y, weights)
+    rest = sklearn.svm.SVC(kernel="linear", tol=1e-9).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(
+        own.decision_function(X[:70] @ X.T), rest.decision_function(X[:70]), atol=1e-4
+    )
+
+
+def test_linear_kernel_as_an_object_has_weights() -> None:
+    X, y = load_iris(return_X_y=True)
+    named, given = SVC(kernel="linear").fit(X, y), SVC(kernel=linear()).fit(X, y)
+    np.testing.assert_array_equal(given.coef_, named.coef_)
+    np.testing.assert_array_equal(given.decision_function(X), named.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda A, B: -np.outer(A, B), r"eigenvalue -4"),
+        (lambda A, B: np.outer(A, B) + np.asarray(A), r"must be symmetric: .* up to 2;"),
+        (lambda A, B: np.outer(A, B) * np.nan, r"finite numbers, not nan"),
+    ],
+)
+def test_callable_that_is_no_kernel_is_refused_with_the_reason(kernel: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SVC(kernel=kernel).fit([[0.0], [2.0]], [0, 1])
+
+
+def test_callable_without_a_value_at_a_new_point_is_refused() -> None:
+    fitted = SVC(kernel=lambda A, B: np.exp(-(np.subtract.outer(np.ravel(A), np.ravel(B)) ** 2)))
+    with pytest.raises(ValueError, match="finite numbers, not nan"):
+        fitted.fit([[0.0], [2.0]], [0, 1]).predict([[np.nan]])
+
+
+@pytest.mark.parametrize("own", CLASSES)
+def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
+    X, y = [[0.0], [1.0], [3.0]], [0, 1, 1]
+    with pytest.raises(ValueError, match=f"not {own.__name__} of equimargin, whose objective_b"):
+        audit(own().fit(X, y), X, y)
 
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
         (LinearSVC(penalty="l1"), "no solver of equimargin"),
-        (LinearSVC(multi_class="crammer_singer"), "no solver of equimargin"),
+        (LinearSVC(multi_class="crammer_singer"), "no specialised solver; .*equimargin.compare"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
+        (LinearSVC(loss="huberised_hinge"), "'loss' parameter of LinearSVC"),
+        (LinearSVR(loss="hinge"), "'loss' parameter of LinearSVR"),
+        (LinearSVR(dual=False), r"set dual='auto'$"),
+        (SVC(class_weight={1: -2.0}), "class_weight must have .*, not -2 for class 1"),
+        (LinearSVC(class_weight={0: np.nan}), "class_weight must have .*, not nan for class 0"),
     ],
 )
 def test_unsupported_parameters_are_refused(estimator: Any, message: str) -> None:
