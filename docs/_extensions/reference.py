@@ -34,6 +34,7 @@ PUBLIC = {
     "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",
     "equimargin.proofs": "Proven intervals, audits, certificates and verdicts.",
     "equimargin.estimators": "scikit-learn estimators with proven bounds.",
+    "equimargin.svm": "Support vector machines under scikit-learn's names.",
     "equimargin.distributed": "Linear problems beyond one machine.",
     "equimargin.selection": "Selection of the cost and the kernel.",
     "equimargin.metrics": "Scores of rankings, comparisons of two, and errors of levels.",

@@ -138,7 +138,7 @@ class MarginProblem(CanonicalProblem):
         if isinstance(self.rows, Pairs):
             return f"rank.{kind}"
         if isinstance(self.rows, Tube):
-            return f"svr.{kind}"
+            return f"svr.{'' if self.bias else 'nobias_'}{kind}"
         if self.bias:
             return "svm." + {"l1": "soft"}.get(kind, kind)
         return "svm." + {"l1": "nobias"}.get(kind, f"nobias_{kind}")

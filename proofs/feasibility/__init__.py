@@ -8,6 +8,7 @@ from equimargin.proofs.feasibility.irreducible import (
     measure_excess,
     weights_on,
 )
+from equimargin.proofs.feasibility.relaxed import least_violation
 from equimargin.proofs.feasibility.unbounded import find_ray
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LinearConstraints",
     "find_contradiction",
     "find_ray",
+    "least_violation",
     "make_irreducible",
     "measure_excess",
     "weights_on",

@@ -9,9 +9,11 @@ less is independent. This holds at a vertex of the weights with w'c = -1, where 
 1. HiGHS finds vertices with few nonzero weights in floats: sum |w| is minimal, then
    sum |w_i| / (|w_i| of the vertex before + a small number); and again, at higher costs
    of the rows found so far.
-2. If it finds none in its share of the time, Clarabel minimises sum |w|, and HiGHS
-   searches the rows that then have weights.
-3. On the rows of the smallest vertex the weights are computed in rational numbers.
+2. If it finds none in two seconds, PDLP finds the rows that have weights at the least
+   violation (`least_violation`), and the simplex method searches these.
+3. On the rows of the smallest vertex the weights are computed in rational numbers. If
+   that takes too long, or floats have lost a row, they stay as they are, and bounds on
+   the variables get the weights that cancel the rest.
 4. While rows are dependent, the weights move along a dependency until one is 0.
 5. For every member, the equations of the other members have an exact solution.
 
@@ -35,12 +37,11 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.programs.from_arrays import program_from_arrays
 from equimargin.formulations.programs.rational import Matrix, dot, over_common_denominator
 from equimargin.proofs.feasibility.constraints import LinearConstraints
+from equimargin.proofs.feasibility.least_violation import row_sizes, weights_of_least_violation
 from equimargin.proofs.feasibility.sparse_vertex import sparse_vertex
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
-from equimargin.solvers.exact.program.floats import solve_in_floats
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
 
 STARTS = 2
@@ -50,11 +51,13 @@ ROUNDS = 3
 PENALTY = 1e3
 """Factor of the costs of rows that a search avoids."""
 SHARE = 0.25
-"""Share of the time for the search among all rows."""
+"""Share of the time for a search."""
+PDLP_SHARE = 0.5
+"""Share of the time for PDLP."""
+QUICK_SECONDS = 2.0
+"""Time limit of the first search among all rows, in seconds."""
 SUSPECT = 1e-6
-"""Minimum weight of a constraint in Clarabel's solution, relative to the largest weight."""
-SMALLEST_SIZE = 1e-300
-"""Minimum size of a row that is scaled."""
+"""Minimum weight of a constraint in PDLP's solution, relative to the largest weight."""
 RELATIVE_FLOOR = 1e-3
 """Number added to the relative weights of a vertex before they are inverted."""
 MAX_DENOMINATOR = 10
@@ -104,24 +107,41 @@ def find_contradiction(constraints: LinearConstraints, clock: Clock) -> Contradi
         Time limit.
     """
     every = np.arange(len(constraints.c))
-    found = _among(constraints, every, Clock(SHARE * clock.left), clock)
-    return found or _among(constraints, _suspects(constraints, clock), clock, clock)
+    weights = _among(constraints, every, Clock(min(QUICK_SECONDS, SHARE * clock.left)), clock)
+    if weights is None:
+        weights = _of_least_violation(constraints, clock)
+    if weights is None:
+        weights = _among(constraints, every, Clock(SHARE * clock.left), clock)
+    return None if weights is None else make_irreducible(constraints, weights, clock)
 
 
 def _among(
     constraints: LinearConstraints, members: Index, search: Clock, clock: Clock
-) -> Contradiction | None:
-    """Return an infeasible set among some constraints, or None if none is found."""
+) -> dict[int, Fraction] | None:
+    """Return the weights of an infeasible set of some constraints, or None if none is found."""
     for vertex in sorted(_vertices(constraints, members, search), key=len):
         try:
             weights = _simple_weights(constraints, vertex) or weights_on(
                 constraints, list(vertex), clock
             )
         except OutOfTime:
-            continue
+            weights = None
+        weights = weights or _weights_with_bounds(constraints, vertex)
         if weights is not None:
-            return make_irreducible(constraints, weights, clock)
+            return weights
     return None
+
+
+def _of_least_violation(constraints: LinearConstraints, clock: Clock) -> dict[int, Fraction] | None:
+    """Return the weights of an infeasible set near the least violation, or None."""
+    near = weights_of_least_violation(constraints, Clock(PDLP_SHARE * clock.left))
+    if near is None:
+        return None
+    suspects = np.flatnonzero(np.abs(near) > SUSPECT * np.abs(near).max())
+    found = _among(constraints, suspects, Clock(SHARE * clock.left), clock)
+    return found or _weights_with_bounds(
+        constraints, dict(zip(suspects.tolist(), near[suspects].tolist(), strict=True))
+    )
 
 
 def make_irreducible(
@@ -209,6 +229,36 @@ def _simple_weights(
     return None if measure_excess(constraints, weights) is None else weights
 
 
+def _weights_with_bounds(
+    constraints: LinearConstraints, vertex: Mapping[int, float]
+) -> dict[int, Fraction] | None:
+    """Return the weights in floats with those of bounds that make them a Farkas ray, or None.
+
+    An inequality of one variable counts as a bound.
+    """
+    single = np.diff(constraints.C.indptr) == 1
+    single[: constraints.equations] = False
+    free = constraints.equations
+    weights = {i: Fraction(w) for i, w in vertex.items() if not single[i] and (w > 0 or i < free)}
+    if not weights:
+        return None
+    rows, _, columns = constraints.part(list(weights))
+    # The tightest bound of a variable on each side.
+    tightest: dict[tuple[int, bool], tuple[float, int, float]] = {}
+    for i in np.flatnonzero(single).tolist():
+        at = constraints.C.indptr[i]
+        j, a = int(constraints.C.indices[at]), float(constraints.C.data[at])
+        bound = float(constraints.c[i]) / abs(a), i, abs(a)
+        tightest[j, a > 0] = min(bound, tightest.get((j, a > 0), bound))
+    for j, pull in zip(columns, rows.transposed.times(list(weights.values())), strict=True):
+        if pull != 0 and (j, pull < 0) not in tightest:
+            return None
+        if pull != 0:
+            _, i, size = tightest[j, pull < 0]
+            weights[i] = abs(pull) / Fraction(size)
+    return None if measure_excess(constraints, weights) is None else weights
+
+
 def weights_on(
     constraints: LinearConstraints,
     members: list[int],
@@ -245,34 +295,13 @@ def weights_on(
     return weights if all(w > 0 or i < constraints.equations for i, w in weights.items()) else None
 
 
-def _suspects(constraints: LinearConstraints, clock: Clock) -> Index:
-    """Return the constraints that have weights in Clarabel's minimum of sum |w|, or none."""
-    from scipy import sparse
-
-    table, right, _ = _scaled(constraints, np.arange(len(constraints.c)))
-    k, equations = len(constraints.c), constraints.equations
-    # The weight of an equation is a difference of two nonnegative variables.
-    both = sparse.csr_array(sparse.hstack([table, -table[:, :equations]]))
-    size = k + equations
-    program = program_from_arrays(
-        q=np.ones(size), A=both, b=right, G=-sparse.eye_array(size), h=np.zeros(size)
-    )
-    found = solve_in_floats(program, clock)
-    if found is None or not found.finite or found.says_infeasible:
-        return np.arange(0)
-    weights = found.x[:k].copy()
-    weights[:equations] -= found.x[k:]
-    return np.flatnonzero(np.abs(weights) > SUSPECT * np.abs(weights).max(initial=0.0))
-
-
 def _scaled(constraints: LinearConstraints, members: Index) -> tuple[Any, Array, Array]:
     """Return the equations M w = right of weights of scaled rows, and the factors of rows."""
     from scipy import sparse
 
     rows = constraints.C[members]
-    sizes = np.maximum(abs(rows).max(axis=1).toarray().ravel(), SMALLEST_SIZE)
-    # Powers of two keep the floats: the weights of scaled rows have comparable sizes.
-    units = 2.0 ** -np.frexp(sizes)[1]
+    # The weights of scaled rows have comparable sizes.
+    units = 1 / row_sizes(rows)
     ends = constraints.c[members] * units
     ends *= 2.0 ** -np.frexp(np.abs(ends).max(initial=0.0))[1]
     scaled = sparse.csc_array(sparse.diags_array(units) @ rows)

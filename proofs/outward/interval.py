@@ -119,19 +119,19 @@ def form_interval(
         If P is not proven to be positive semidefinite.
     """
     clock = Clock(positive(seconds, "seconds"))
-    convex = prove_convexity(form.P, clock)
+    bounded, kept = bounds_of_rows(form)
+    convex, below = prove_convexity(bounded, clock)
     x, z = np.nan_to_num(x, posinf=0.0, neginf=0.0), np.nan_to_num(z, posinf=0.0, neginf=0.0)
     found = FormInterval(form, -inf, inf, "nothing", "nothing", convex, x, z)
-    bounded, kept = bounds_of_rows(form)
     start = np.clip(x, bounded.lower, bounded.upper)
     found = _lowered(found, upper_end(form, Ball.point(start)), "weak duality", start)
     natural = form.on_dual_cone(z)
-    for boxes in _boxes(bounded, found):
+    for boxes in _boxes(below, found):
         value = lower_end(boxes, Ball.point(x), Ball.point(_inner(boxes, natural[kept])))
         found = _raised(found, value, "weak duality", natural)
-    found = _repaired(found, bounded, kept, x, natural, width, clock)
+    found = _repaired(found, bounded, below, kept, x, natural, width, clock)
     size = len(x) + len(form.h)
-    if rational and found.width > width and size <= MAX_RATIONAL_SIZE and clock.left > 0:
+    if rational and below is bounded and found.width > width and size <= MAX_RATIONAL_SIZE:
         found = _in_rationals(found, x, natural, width, clock)
     return found
 
@@ -146,6 +146,7 @@ def _boxes(form: StandardForm, found: FormInterval) -> Iterator[StandardForm]:
 def _repaired(
     found: FormInterval,
     bounded: StandardForm,
+    below: StandardForm,
     kept: Index,
     x: Array,
     z: Array,
@@ -153,8 +154,12 @@ def _repaired(
     clock: Clock,
 ) -> FormInterval:
     """Return an interval with ends that repair proves, until it is narrow enough."""
-    for repair in (_with_points_inside, _with_multipliers, _with_points_on_the_face):
-        for better in repair(found, bounded, kept, x, z):
+    for repair, program in (
+        (_with_points_inside, bounded),
+        (_with_multipliers, below),
+        (_with_points_on_the_face, bounded),
+    ):
+        for better in repair(found, program, kept, x, z):
             found = better
             if found.width <= width or clock.left <= 0:
                 return found

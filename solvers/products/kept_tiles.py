@@ -1,4 +1,4 @@
-"""Blocks of a kernel matrix that is stored as a whole if a run needs much of it.
+"""Blocks of a kernel matrix that is stored as a whole, or by rows, if a run needs it again.
 
 A run on a working set reads some entries again and again. With many features, computing
 an entry costs more than reading it. The whole matrix is therefore computed as soon as
@@ -6,9 +6,14 @@ the entries computed so far, plus those expected for the points that violate opt
 take as long as the matrix: a run that needs few entries never computes all of them. It
 is stored in float64 and serves both precisions, the steps of pairs in float32 and the
 values that are reported.
+
+Of a matrix too large for that, the rows of products are stored in float32: the points
+whose multipliers change are mostly support vectors, and most of these change again.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +21,7 @@ from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.workspace import KEPT_BYTES, Workspace
-from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles
+from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles, add_rows
 
 USES_OF_A_ROW = 2
 """Expected uses of the row of a point that violates optimality.
@@ -28,8 +33,8 @@ It is used when the point's multiplier changes, and when the gap is computed.
 def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
     """Return tiles in float64 and in float32 that share a matrix, once it is stored.
 
-    If the matrix is larger than KEPT_BYTES, or storing it saves no time, the tiles
-    returned never store it.
+    If the matrix is larger than KEPT_BYTES, only those in float32 store some of its
+    rows. If storing saves no time, nothing is stored.
 
     Parameters
     ----------
@@ -43,8 +48,10 @@ def kept(exact: Tiles, memory: Workspace) -> tuple[Tiles, Tiles]:
     float64_tiles, float32_tiles : Tiles
         Tiles of both precisions.
     """
-    if not exact.dear or exact.gram.m**2 * exact.dtype.itemsize > KEPT_BYTES:
+    if not exact.dear:
         return exact, exact.single()
+    if exact.gram.m**2 * exact.dtype.itemsize > KEPT_BYTES:
+        return exact, KeptRows(exact.single(), memory)
     whole = WholeGram(exact, memory)
     return KeptTiles(exact, whole), KeptTiles(exact.single(), whole)
 
@@ -139,3 +146,66 @@ class KeptTiles(Tiles):
         if gram is not None and not isinstance(self.source, GivenTiles):
             self.source = GivenTiles(gram, 1.0, self.crew, self.dtype)
         return self.source
+
+
+class KeptRows(Tiles):
+    """Tiles that store the rows of products, up to KEPT_BYTES, from their first use on.
+
+    Rows for which no memory is left are computed at every use.
+
+    Parameters
+    ----------
+    source : Tiles
+        Tiles that compute entries.
+    memory : Workspace
+        Memory of the rows.
+
+    Attributes
+    ----------
+    place : ndarray of shape (m,)
+        Place of every point's row in `rows`, -1 if it is not stored.
+    count : int
+        Number of stored rows.
+    """
+
+    def __init__(self, source: Tiles, memory: Workspace) -> None:
+        super().__init__(source.gram, source.unit, source.crew, source.dtype)
+        self.source, self.memory = source, memory
+        self.place, self.count = np.full(source.gram.m, -1), 0
+
+    @cached_property
+    def rows(self) -> Block:
+        """Memory of the rows, shape (places, m)."""
+        m = self.gram.m
+        places = min(m, KEPT_BYTES // (m * self.dtype.itemsize))
+        return self.memory.array("all", (places, m), self.dtype)
+
+    def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
+        K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
+        places = self.place[rows]
+        stored, others = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        if not len(stored):
+            return self.source.block(rows, columns, K)
+        for r in stored:
+            np.take(self.rows[places[r]], columns, out=K[r], mode="clip")
+        points = rows[others]
+        if rows is columns:
+            K[np.ix_(others, stored)] = K[np.ix_(stored, others)].T
+            K[np.ix_(others, others)] = self.source.block(points, points)
+        else:
+            K[others] = self.source.block(points, columns)
+        return K
+
+    def add_product(self, rows: Index, v: Array, f: Array) -> None:
+        new = rows[self.place[rows] < 0][: len(self.rows) - self.count]
+        after = self.count + len(new)
+        self.source.block(new, np.arange(self.gram.m), self.rows[self.count : after])
+        self.place[new], self.count = np.arange(self.count, after), after
+        places = self.place[rows]
+        stored, others = places >= 0, places < 0
+        add_rows(self.rows, places[stored], v[stored], f, 0, self.gram.m)
+        if others.any():
+            self.source.add_product(rows[others], v[others], f)
+
+    def _resolution(self) -> Array:
+        return self.source.resolution

@@ -249,6 +249,17 @@ def dependent(rng: np.random.Generator) -> Table:
     return table(rng, rows, n)
 
 
+def many(rng: np.random.Generator) -> Table:
+    """Draw a contradiction of rows in decimals among hundreds of others, with bounds."""
+    n, m, k = 150, 400, int(rng.integers(2, 8))
+    A = np.round(rng.normal(size=(m, n)), 2) * (rng.random((m, n)) < 0.05)
+    b = np.round(A @ rng.random(n) + rng.random(m), 2)
+    weights = rng.integers(1, 4, k)
+    rows: Rows = [(a, 1, float(end)) for a, end in zip(A, b, strict=True)]
+    rows.append((-(weights @ A[:k]), 1, float(-(weights @ b[:k])) - 1.0))
+    return table(rng, rows, n, lower=np.zeros(n), upper=np.ones(n))
+
+
 def rounded(rng: np.random.Generator) -> Table:
     """Draw equations in decimals that contradict each other by a rounding."""
     n, k = int(rng.integers(2, 40)), int(rng.integers(2, 25))
@@ -315,7 +326,7 @@ def bounded(rng: np.random.Generator) -> Table:
 
 KINDS: tuple[Callable[[np.random.Generator], Table], ...] = (
     *(planted, capacity, network, cycle, crowded, decimals, tiny, dependent, rounded, crossed),
-    *(unbounded, bounded),
+    *(many, unbounded, bounded),
 )
 
 

@@ -196,9 +196,30 @@ def test_linear_constraints_contradict_each_other_beside_a_cone() -> None:
     x = cp.Variable(2, name="x")
     contradictory = [cp.norm(x) <= 1, x[0] >= 5, x[0] <= 4]
     assert titles(explain(cp.Problem(cp.Minimize(x[1]), contradictory))) == ["row c1", "row c2"]
-    found = explain(cp.Problem(cp.Minimize(x[1]), contradictory[:2]))
+    found = explain(cp.Problem(cp.Minimize(x[1]), [cp.norm(x) <= 1, x[0] <= 5]))
+    assert found.verdict == "feasible and bounded"
+    free = cp.Variable(name="free")
+    found = explain(cp.Problem(cp.Minimize(free), [cp.norm(x) <= 1]))
     assert found.verdict == "undecided"
     assert "no second-order cones" in found.reason
+
+
+def test_cone_without_a_point_within_the_other_constraints_is_infeasible() -> None:
+    x = cp.Variable(2, name="x")
+    far = (cp.sum(x) >= 5).set_label("far")
+    for radius in (3.0, 3.53):
+        near = (cp.norm(x) <= radius).set_label("near")
+        found = explain(cp.Problem(cp.Minimize(x[1]), [near, far]))
+        assert found.verdict == "infeasible"
+        assert "multipliers of near, far" in found.reason
+        # cvxpy states near as |x| <= u and u <= radius; with t in all rows, it is t that
+        # makes 2^0.5 (radius + 2 t) = 5 - t.
+        least = (5 - 2**0.5 * radius) / (1 + 2 * 2**0.5)
+        assert least * (1 - 1e-3) < found.violation < least * (1 + 1e-12)
+    with pytest.raises(ValueError, match="replace the cones by inequalities"):
+        found.certificate()
+    feasible = explain(cp.Problem(cp.Minimize(x[1]), [cp.norm(x) <= 3.54, far]))
+    assert feasible.verdict == "feasible and bounded"
 
 
 def test_time_that_does_not_suffice_is_said(tmp_path: Path) -> None:

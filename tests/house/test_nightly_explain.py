@@ -14,12 +14,25 @@ from campaigns.nightly_explain import KINDS, drawn, judged
 from campaigns.runner import At
 from equimargin import explain
 from equimargin.explanation import Explanation
+from equimargin.proofs.feasibility import irreducible
 
 
 @pytest.mark.parametrize("place", range(len(KINDS)))
 def test_a_few_models_of_each_kind_are_proven(place: int) -> None:
     for number in range(3):
         at = At(7, place, number)
+        assert judged(drawn(KINDS[place], at), at).said == []
+
+
+@pytest.mark.parametrize("kind", ["planted", "capacity", "many"])
+def test_models_are_proven_without_the_search_among_all_rows(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(irreducible, "QUICK_SECONDS", 1e-9)
+    monkeypatch.setattr(irreducible, "SHARE", 0.0 if kind == "capacity" else 0.25)
+    place = [drawn.__name__ for drawn in KINDS].index(kind)
+    for number in range(2):
+        at = At(8, place, number)
         assert judged(drawn(KINDS[place], at), at).said == []
 
 

@@ -16,11 +16,16 @@ from equimargin.proofs.feasibility import (
     find_ray,
     make_irreducible,
 )
+from equimargin.proofs.feasibility.least_violation import row_sizes, weights_of_least_violation
 from equimargin.solvers.exact.program.clock import Clock
 
 
 def constraints(
-    G: list[list[float]], h: list[float], zero: int = 0, lower: float = -np.inf
+    G: list[list[float]],
+    h: list[float],
+    zero: int = 0,
+    lower: float = -np.inf,
+    upper: float = np.inf,
 ) -> LinearConstraints:
     n = len(G[0])
     form = StandardForm(
@@ -32,7 +37,7 @@ def constraints(
         len(h) - zero,
         (),
         np.full(n, lower),
-        np.full(n, np.inf),
+        np.full(n, upper),
         0.0,
     )
     return LinearConstraints.from_form(form)
@@ -114,3 +119,31 @@ def test_bounded_objective_has_no_ray() -> None:
     program = program_from_arrays(q=[-1, 0], G=[[1, 0]], h=[1])
     assert find_ray(program, Clock(5)) is None
     assert find_ray(program_from_arrays(q=[0, 0], G=[[1, 0]], h=[1]), Clock(5)) is None
+
+
+def test_bounds_pay_for_the_rounding_of_a_contradiction() -> None:
+    G = [[0.1, 0.7, 0.0], [0.2, -0.4, 0.3], [-(0.1 + 0.2), -(0.7 - 0.4), -0.3]]
+    rows = constraints(G, [1.0, 1.0, -2.5], lower=-100.0, upper=100.0)
+    assert Fraction(0.1) + Fraction(0.2) != Fraction(0.1 + 0.2)
+    found = find_contradiction(rows, Clock(5))
+    assert found is not None
+    assert {0, 1, 2} < set(found.weights)
+    assert not found.unfinished
+
+
+def test_row_without_entries_has_the_size_one() -> None:
+    assert row_sizes(sparse.csr_array([[0.0, 0.0], [3.0, 0.0], [0.1, -0.5]])).tolist() == [1, 4, 1]
+
+
+def test_least_violation_has_the_weights_of_a_contradiction() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.integers(-4, 5, (60, 30)) * (rng.random((60, 30)) < 0.2)
+    h = A @ rng.random(30) + rng.random(60)
+    total = -A[:5].sum(axis=0), -h[:5].sum() - 1
+    rows = constraints([*A.tolist(), total[0].tolist()], [*h, total[1]], lower=0.0, upper=1.0)
+    w = weights_of_least_violation(rows, Clock(5))
+    assert w is not None
+    assert set(np.flatnonzero(w > 1e-3 * w.max())) == {0, 1, 2, 3, 4, 60}
+    np.testing.assert_allclose(w[:5], w[60], rtol=1e-3)
+    feasible = constraints(A.tolist(), h.tolist(), lower=0.0, upper=1.0)
+    assert weights_of_least_violation(feasible, Clock(5)) is None

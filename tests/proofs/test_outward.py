@@ -269,9 +269,10 @@ def test_sum_of_rows_is_rounded_once() -> None:
     ],
 )
 def test_convexity_has_a_reason(P: Any, reason: str) -> None:
-    M = sparse.csr_array(P)
-    M.eliminate_zeros()
-    assert reason in prove_convexity(M, Clock(10))
+    form = quadratic(P, inf)
+    why, proven = prove_convexity(form, Clock(10))
+    assert reason in why
+    assert proven is form
 
 
 @pytest.mark.parametrize(
@@ -285,7 +286,32 @@ def test_convexity_has_a_reason(P: Any, reason: str) -> None:
 )
 def test_indefinite_term_is_refused_however_small_its_eigenvalue(P: Any) -> None:
     with pytest.raises(ValueError, match="not convex"):
-        prove_convexity(sparse.csr_array(P), Clock(10))
+        prove_convexity(quadratic(P, inf), Clock(10))
+
+
+def quadratic(P: Any, radius: float) -> StandardForm:
+    M, n = sparse.csr_array(P), len(P)
+    M.eliminate_zeros()
+    none = sparse.csr_array((0, n)), np.zeros(0), 0, 0, ()
+    return StandardForm(M, np.zeros(n), *none, np.full(n, -radius), np.full(n, radius), 0.0)
+
+
+def test_singular_term_in_a_box_costs_the_lower_end_a_little() -> None:
+    F = np.random.default_rng(0).normal(size=(150, 300))
+    P = F.T @ F
+    form = replace(quadratic((P + P.T) / 2, 1.0), q=np.ones(300))
+    found = form_interval(form, *solve_form(form, "CLARABEL", 60.0), width=1e-6)
+    assert "a larger diagonal" in found.convex
+    assert found.width <= 1e-6
+
+
+def test_negative_eigenvalue_within_roundings_is_in_the_interval() -> None:
+    P = [[1.0, 3.0], [3.0, np.nextafter(9.0, 0)]]
+    # At (-3, 1) 1000 / 3 the objective is below 0.
+    value = (Fraction(P[1][1]) - 9) * 10**6 / 18
+    found = form_interval(quadratic(P, 1e3), np.zeros(2), np.zeros(0))
+    assert found.lower <= value < 0
+    assert found.upper >= 0
 
 
 def test_certificate_in_rational_numbers_is_accepted() -> None:

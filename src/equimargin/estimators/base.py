@@ -30,17 +30,9 @@ matrix products; `equimargin.formulations` itself requires exact symmetry.
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginEstimator(BaseEstimator):
-    """Base of all margin estimators: one problem, or several with a common kernel.
+class ProvenEstimator(BaseEstimator):
+    """Base of all estimators whose fit proves an interval of its optimum."""
 
-    A subclass adds its parameters as fields; its `fit` ends with `_solve`, or with
-    `_conclude` of several solutions.
-    """
-
-    kernel: str | Kernel = "linear"
-    degree: int = 3
-    gamma: str | float = "scale"
-    coef0: float = 0.0
     tol: float = 1e-8
     time_limit: float | None = None
     n_jobs: int | None = None
@@ -49,9 +41,6 @@ class MarginEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed" or (
-            isinstance(self.kernel, Kernel) and self.kernel.given
-        )
         return tags
 
     @property
@@ -68,6 +57,77 @@ class MarginEstimator(BaseEstimator):
         """Primal minus dual objective in float64, relative as `tol` is."""
         check_is_fitted(self)
         return self._proof.gap
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        """Keyword arguments of `solve`, except the problem."""
+        return {"tol": self.tol, "time_limit": self.time_limit}
+
+    def _prove(self, solutions: Sequence[Solution]) -> None:
+        """Set the attributes of the runs, and warn if one ended early."""
+        worst = next((solution for solution in solutions if not solution.ok), solutions[0])
+        if worst.status is Status.INFEASIBLE:
+            raise ValueError(
+                f"the problem has no solution: {worst.reason}; with finite C and finite "
+                f"weights every problem has one"
+            )
+        self._proof = Proof(solutions)
+        self.n_iter_: Any = max(solution.iterations or 0 for solution in solutions)
+        self.status_ = str(worst.status)
+        if not worst.ok:
+            warnings.warn(self._warning(worst), ConvergenceWarning, stacklevel=3)
+
+    def _warning(self, worst: Solution) -> str:
+        """Return the message for a run that ended early."""
+        return (
+            f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is "
+            f"{self.duality_gap_:.2g}"
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelEstimator(ProvenEstimator):
+    """Base of the estimators with a kernel, by name or as an object."""
+
+    kernel: str | Kernel = "linear"
+    degree: int = 3
+    gamma: str | float = "scale"
+    coef0: float = 0.0
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed" or (
+            isinstance(self.kernel, Kernel) and self.kernel.given
+        )
+        return tags
+
+    def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
+        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        parameters = (
+            {}
+            if isinstance(self.kernel, Kernel)
+            else {name: values[name] for name in list_parameters(self.kernel)}
+        )
+        return named_kernel(self.kernel, X, weights, parameters)
+
+    def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
+        """Return training data as validated by scikit-learn."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **more)
+        return self._symmetric(X), y
+
+    def _symmetric(self, X: Features) -> Features:
+        """Symmetrise a Gram matrix that is symmetric within rounding error."""
+        pairwise = self.__sklearn_tags__().input_tags.pairwise
+        return symmetrise(X) if pairwise and X.shape[0] == X.shape[1] else X
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MarginEstimator(KernelEstimator):
+    """Base of all margin estimators: one problem, or several with a common kernel.
+
+    A subclass adds its parameters as fields; its `fit` ends with `_solve`, or with
+    `_conclude` of several solutions.
+    """
 
     @property
     def dual_(self) -> Any:
@@ -132,33 +192,6 @@ class MarginEstimator(BaseEstimator):
         """
         return values[0]
 
-    def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        parameters = (
-            {}
-            if isinstance(self.kernel, Kernel)
-            else {name: values[name] for name in list_parameters(self.kernel)}
-        )
-        return named_kernel(self.kernel, X, weights, parameters)
-
-    def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
-        """Return training data as validated by scikit-learn."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **more)
-        return self._symmetric(X), y
-
-    def _symmetric(self, X: Features) -> Features:
-        """Symmetrise a Gram matrix that is symmetric within rounding error."""
-        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] == X.shape[1]:
-            mean = (X + X.T) / 2
-            if abs(X - mean).max() <= ROUNDED_GRAM * abs(X).max():
-                return mean
-        return X
-
-    @property
-    def _limits(self) -> dict[str, Any]:
-        """Keyword arguments of `solve`, except the problem."""
-        return {"tol": self.tol, "time_limit": self.time_limit}
-
     def _solve(self, problem: Problem) -> Self:
         """Solve a problem of all points, and set the fitted attributes."""
         return self._conclude([solve(problem, **self._limits)], [np.arange(problem.m)], problem.X)
@@ -171,22 +204,8 @@ class MarginEstimator(BaseEstimator):
         solutions, parts, X
             As in `make_functions`.
         """
-        worst = next((solution for solution in solutions if not solution.ok), solutions[0])
-        if worst.status is Status.INFEASIBLE:
-            raise ValueError(
-                f"the problem has no solution: {worst.reason}; with finite C and finite "
-                f"weights every problem has one"
-            )
+        self._prove(solutions)
         self._functions = make_functions(solutions, parts, X)
-        self._proof = Proof(solutions)
-        self.n_iter_ = max(solution.iterations or 0 for solution in solutions)
-        self.status_ = str(worst.status)
-        if not worst.ok:
-            message = (
-                f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is "
-                f"{self.duality_gap_:.2g}"
-            )
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def _evaluated(self, X: Any) -> Array:
@@ -223,6 +242,18 @@ class DeviceEstimator(CostEstimator):
     @property
     def _limits(self) -> dict[str, Any]:
         return super()._limits | {"device": self.device}
+
+
+def symmetrise(K: Features) -> Features:
+    """Return a square matrix, symmetric if its asymmetry is rounding error.
+
+    Parameters
+    ----------
+    K : ndarray or sparse array of shape (m, m)
+        Gram matrix.
+    """
+    mean = (K + K.T) / 2
+    return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:

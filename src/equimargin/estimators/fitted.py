@@ -101,15 +101,7 @@ def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Fea
     ValueError
         If a solution has no point.
     """
-    kernel = solutions[0].problem.kernel
-    beta = np.zeros((len(solutions), X.shape[0]))
-    for row, solution, part in zip(beta, solutions, parts, strict=True):
-        if solution.beta is None:
-            raise ValueError(
-                f"the solver found no function: {solution.status.sentence} "
-                f"({solution.solver}: {solution.reason})"
-            )
-        row[part] = solution.beta
+    kernel, beta = solutions[0].problem.kernel, make_coefficients(solutions, parts, X.shape[0])
     support = np.flatnonzero(beta.any(axis=0))
     ordinal = isinstance(solutions[0].problem.rows, Levels)
     biases = (
@@ -122,6 +114,32 @@ def make_functions(solutions: Sequence[Solution], parts: Sequence[Index], X: Fea
     w = np.array([solution.w for solution in solutions])
     d = X.shape[1]
     return Functions(kernel, support, None, w[:, :d], biases + w[:, d:].sum(axis=1))
+
+
+def make_coefficients(solutions: Sequence[Solution], parts: Sequence[Index], m: int) -> Array:
+    """Return the coefficients of the functions for all points, shape (K, m).
+
+    Parameters
+    ----------
+    solutions, parts
+        As in `make_functions`.
+    m : int
+        Number of training points.
+
+    Raises
+    ------
+    ValueError
+        If a solution has no point.
+    """
+    beta = np.zeros((len(solutions), m))
+    for row, solution, part in zip(beta, solutions, parts, strict=True):
+        if solution.beta is None:
+            raise ValueError(
+                f"the solver found no function: {solution.status.sentence} "
+                f"({solution.solver}: {solution.reason})"
+            )
+        row[part] = solution.beta
+    return beta
 
 
 class Proof:

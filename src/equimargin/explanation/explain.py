@@ -10,6 +10,8 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equimargin.explanation.explanation import Explanation, Member
 from equimargin.explanation.scales import measure_scales, rounding_of_rows
 from equimargin.explanation.stated import ExplainedProgram, state_model, state_problem
@@ -21,6 +23,7 @@ from equimargin.proofs.feasibility import (
     LinearConstraints,
     find_contradiction,
     find_ray,
+    least_violation,
     make_irreducible,
     measure_excess,
     weights_on,
@@ -48,6 +51,10 @@ CONTRADICTION_SHARE = 0.7
 """Share of the remaining time for the search of a contradiction."""
 DECIMAL_SECONDS = 5.0
 """Time limit for the weights of constraints in decimals, in seconds."""
+SUSPECT = 1e-6
+"""Minimum multiplier of a row that is named, relative to the largest one."""
+MAX_NAMED_ROWS = 10
+"""Maximum number of rows that are named."""
 SOLVER_TOLERANCE = 1e-6
 """Violation that solvers accept by default, the largest of the usual ones."""
 
@@ -58,8 +65,7 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
     Parameters
     ----------
     problem : cvxpy.Problem, str or Path
-        Linear, quadratic or second-order cone program, or its file, as in `bound`. Of
-        second-order cones, only an interval of the optimum is tried.
+        Linear, quadratic or second-order cone program, or its file, as in `bound`.
     seconds : float, default 60.0
         Time limit in seconds; a step that has begun is finished.
 
@@ -67,9 +73,9 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
     -------
     Explanation
         Verdict with its proof in rational numbers: the constraints that contradict each
-        other, as few as none of them can be left out, or a feasible point and a ray; an
-        interval of the optimum, with outward rounding; or the reason why the verdict is
-        undecided.
+        other, as few as none of them can be left out, or a feasible point and a ray;
+        with outward rounding: an interval of the optimum, or of second-order cones the
+        least violation; or the reason why the verdict is undecided.
 
     Raises
     ------
@@ -100,9 +106,13 @@ def explain(problem: Any, *, seconds: float = 60.0) -> Explanation:
     found = None
     if interval is None or interval.upper == inf:
         found = find_contradiction(constraints, Clock(CONTRADICTION_SHARE * clock.left))
-    if found is None:
-        return _by_rational_numbers(undecided, stated, constraints, interval, clock)
-    return _infeasible(undecided, stated, constraints, found)
+    if found is not None:
+        return _infeasible(undecided, stated, constraints, found)
+    least = _interval(least_violation(stated.form), clock) if stated.form.cones else None
+    # Linear constraints alone are decided in rational numbers.
+    if least is not None and least.lower > 0:
+        return _violated(undecided, stated, constraints, least)
+    return _by_rational_numbers(undecided, stated, constraints, interval, clock)
 
 
 def _interval(form: StandardForm, clock: Clock) -> FormInterval | None:
@@ -113,6 +123,30 @@ def _interval(form: StandardForm, clock: Clock) -> FormInterval | None:
         return form_interval(form, x, z, width=WIDTH, seconds=limit, rational=False)
     except ValueError:
         return None
+
+
+def _violated(
+    undecided: Explanation,
+    stated: ExplainedProgram,
+    constraints: LinearConstraints,
+    least: FormInterval,
+) -> Explanation:
+    """Return the explanation of a contradiction with second-order cones."""
+    sizes = np.abs(least.z)
+    weighed = np.flatnonzero(sizes > SUSPECT * sizes.max(initial=0.0))
+    names = list(dict.fromkeys(stated.rows[i] for i in weighed))
+    shown = ", ".join(names[:MAX_NAMED_ROWS])
+    more = f" and {len(names) - MAX_NAMED_ROWS} more" * (len(names) > MAX_NAMED_ROWS)
+    return replace(
+        undecided,
+        verdict="infeasible",
+        reason=f"every point that satisfies the equations and bounds violates another constraint "
+        f"by at least {_in_two_digits(least.lower, ROUND_DOWN)}; multipliers of "
+        f"{shown}{more} prove that, in floats rounded outward, and some of "
+        f"these rows may not be needed",
+        float64=_rounding(constraints, {}, "the origin"),
+        violation=least.lower,
+    )
 
 
 def _by_rational_numbers(

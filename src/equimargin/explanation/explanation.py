@@ -171,9 +171,14 @@ class Explanation:
             If no ray and no optimum in rational numbers is known.
         """
         if self.verdict == "infeasible" and self.answer is None:
+            remedy = (
+                "state the members alone as a linear program"
+                if self.members
+                else "replace the cones by inequalities, such as tangents, that still contradict"
+            )
             raise ValueError(
                 f"{self.name} has second-order cones, and a certificate would need their rows; "
-                f"state the members alone as a linear program"
+                f"{remedy}"
             )
         if self.program is None or self.answer is None:
             raise ValueError(

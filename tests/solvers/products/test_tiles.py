@@ -12,7 +12,8 @@ from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.numeric.jit import fast
 from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
 from equimargin.formulations.numeric.workspace import Workspace
-from equimargin.solvers.products.kept_tiles import KeptTiles, kept
+from equimargin.solvers.products import kept_tiles
+from equimargin.solvers.products.kept_tiles import KeptRows, KeptTiles, kept
 from equimargin.solvers.products.tiles import DEAR_FEATURES, PANEL_COLUMNS, GivenTiles, tiles
 
 M = 3 * PANEL_COLUMNS + 17
@@ -71,7 +72,7 @@ def test_products_and_blocks_of_an_rbf_kernel(precision: Any, features: int, n_j
 def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
     """The numbers of both precisions are the same before and after.
 
-    Tiles of low cost, or too large, are not cached.
+    Tiles of low cost are not stored, and those of a large matrix only by rows.
     """
     rng = np.random.default_rng(0)
     X, rows = rng.normal(size=(M, DEAR_FEATURES)), np.arange(40, 100)
@@ -96,7 +97,39 @@ def test_tiles_are_kept_when_much_of_the_matrix_has_been_computed() -> None:
     few = tiles(Gram(rbf(0.01), X[:, :5]), 1.0)
     assert kept(few, Workspace())[0] is few
     many = tiles(Gram(rbf(0.01), np.resize(X, (7000, DEAR_FEATURES))), 1.0)
-    assert kept(many, Workspace())[0] is many
+    exact, single = kept(many, Workspace())
+    assert exact is many
+    assert isinstance(single, KeptRows)
+
+
+@pytest.mark.parametrize("places", [0, 70, M])
+def test_rows_of_products_are_stored_while_memory_is_left(
+    monkeypatch: pytest.MonkeyPatch, places: int
+) -> None:
+    """Products and blocks are those of K, whichever of their rows are stored."""
+    monkeypatch.setattr(kept_tiles, "KEPT_BYTES", places * M * 4)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(M, DEAR_FEATURES))
+    K, single = rbf(0.01).block(X, X), kept(tiles(Gram(rbf(0.01), X), 1.0), Workspace())[1]
+    assert isinstance(single, KeptRows)
+    computed, block = list[int](), single.source.block
+
+    def noted(rows: Any, *at: Any) -> Any:
+        computed.append(len(rows))
+        return block(rows, *at)
+
+    monkeypatch.setattr(single.source, "block", noted)
+    for rows in (np.arange(40, 100), np.arange(80, 120), np.arange(60, 120)):
+        v, computed[:] = rng.normal(size=len(rows)), []
+        f = single.product(rows, v, rows[5:])
+        assert np.abs(f - K[np.ix_(rows[5:], rows)] @ v).max() <= 1e-4
+    assert single.count == min(places, 80)
+    assert sum(computed) == 0
+    for points, columns in ((rows, rows), (np.arange(130), np.arange(30, M)), (rows[:0], rows)):
+        error = np.abs(single.block(points, columns) - K[np.ix_(points, columns)])
+        assert error.max(initial=0.0) <= 1e-6
+    places_of = single.place[single.place >= 0]
+    assert sorted(places_of.tolist()) == list(range(single.count))
 
 
 @pytest.mark.parametrize("wanted", [0, M // 3, M // 2 + 1])

@@ -1,0 +1,301 @@
+"""C-support vector classification under scikit-learn's name."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from equimargin.estimators.fitted import make_coefficients
+from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arrays import Array, Index, dense
+from equimargin.solvers import one_vs_one
+from equimargin.solvers.batches.votes import count_votes
+from equimargin.svm.machine import SupportVectorMachine, stored
+
+CALIBRATE = "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
+
+
+def _has_no_probabilities(estimator: Any) -> NoReturn:
+    """Say why there are no probabilities; scikit-learn's `available_if` hides the method."""
+    raise AttributeError(
+        f"predict_proba is not available: scikit-learn 1.9 deprecates `probability`; {CALIBRATE}"
+    )
+
+
+def _pair_places(classes: Index, i: int, j: int) -> tuple[Index, Index]:
+    """Return the rows and columns of `dual_coef_` with the coefficients of a pair.
+
+    A row of `dual_coef_` belongs to one of the k - 1 other classes: a support vector of
+    class i has its coefficient for the pair (i, j) in row j - 1, and one of class j in
+    row i.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (s,)
+        Class of every support vector.
+    i, j : int
+        Classes, i < j.
+    """
+    columns = np.flatnonzero((classes == i) | (classes == j))
+    return np.where(classes[columns] == i, j - 1, i), columns
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVC(ClassifierMixin, SupportVectorMachine):
+    """C-support vector classification, as scikit-learn's class of this name.
+
+        min over f, b    1/2 |f|^2 + C sum_i weight_i max(0, 1 - s_i (f(x_i) + b))
+
+    Every two classes have this problem on their points, with a vote each.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Cost per unit of loss, in (0, inf]; inf is the hard margin.
+    kernel : str, callable or Kernel, default "rbf"
+        "linear", "poly", "rbf", "sigmoid", "precomputed", a kernel of
+        `equimargin.formulations`, or a function of two lists of points that returns
+        their values as a matrix, which must be positive semidefinite on the training
+        points.
+    degree, gamma, coef0
+        As in scikit-learn: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
+    tol : float, default 1e-3
+        Tolerance of decision values, as in scikit-learn; the relative gap to reach is
+        tol^2, but between 1e-12 and 1e-8.
+    class_weight : mapping, "balanced" or None, default None
+        Factors of C by class; "balanced" counts rows.
+    max_iter : int, default -1
+        Maximum number of iterations per pair of classes; -1 is none.
+    decision_function_shape : {"ovr", "ovo"}, default "ovr"
+        Shape of decision values of three or more classes: one per class, or one per pair.
+    break_ties : bool, default False
+        True predicts by the decision values of shape "ovr"; False by votes alone, of which
+        the first class wins a tie.
+    verbose : bool or int, default False
+        True prints the status, iterations and gap.
+    time_limit : float or None, default None
+        Time limit per pair of classes, in seconds.
+    n_jobs : int or None, default None
+        Threads of a large problem; None is 1 and -1 all.
+    device : str, default "cpu"
+        "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card.
+    probability : bool, default "deprecated"
+        Without effect but a warning: scikit-learn 1.9 deprecates it.
+    shrinking, cache_size, random_state
+        Without effect: nothing is random.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (s,)
+        Rows of the support vectors, class by class.
+    support_vectors_ : ndarray or sparse array of shape (s, d)
+        Support vectors; of shape (0, 0) for a Gram matrix or a callable kernel.
+    n_support_ : ndarray of shape (k,)
+        Number of support vectors of every class.
+    dual_coef_ : ndarray or sparse array of shape (k - 1, s)
+        Coefficients in the pairs of the vector's class with the k - 1 others.
+    intercept_ : ndarray of shape (k (k - 1) / 2,)
+        Constants of the functions.
+    coef_ : ndarray or sparse array of shape (k (k - 1) / 2, d)
+        Weights of a linear kernel, read-only.
+    classes_ : ndarray of shape (k,)
+        Labels, sorted.
+    class_weight_ : ndarray of shape (k,)
+        Factors of C by class.
+    fit_status_ : int
+        0 if every run reached `tol`, else 1.
+    n_iter_ : ndarray of shape (k (k - 1) / 2,)
+        Iterations of every run.
+    shape_fit_ : tuple of int
+        Shape of X.
+    n_features_in_, feature_names_in_
+        Number and names of the features.
+    objective_bounds_ : tuple of float
+        Proven bounds (lower, upper) of the sum of all problems' optima.
+    duality_gap_ : float
+        Largest relative gap of the problems, in float64.
+    status_ : str
+        "optimal", or the reason why a run ended.
+
+    References
+    ----------
+    Document T (Yu and Kim), (6)-(7), (23)-(28); scikit-learn's user guide, 1.4.
+    """
+
+    class_weight: Any = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    probability: Any = "deprecated"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem of every pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Labels of any type that can be sorted.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C; a row of weight 0 or less is excluded.
+
+        Returns
+        -------
+        SVC
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a run ends before it reaches `tol`; its best point is used.
+        FutureWarning
+            If `probability` is given.
+        """
+        self._validate_params()
+        if self.probability != "deprecated":
+            warnings.warn(
+                f"the `probability` parameter is deprecated in scikit-learn 1.9 and has no effect "
+                f"here; {CALIBRATE}",
+                FutureWarning,
+                stacklevel=2,
+            )
+        points, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(self.classes_)} "
+                f"class, {format_value(self.classes_[0])}: add rows of a second one"
+            )
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        weights = self._weights(sample_weight, points)
+        if len(np.unique(codes[weights > 0])) < 2:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class; give "
+                "a row of a second class a positive weight"
+            )
+        solutions = one_vs_one(
+            stored(points),
+            codes,
+            self.C,
+            self._fitted_kernel,
+            sample_weight=weights * self.class_weight_[codes],
+            **self._limits,
+        )
+        self._prove(solutions)
+        k = len(self.classes_)
+        # Functions of `one_vs_one` are positive for the first class. scikit-learn's are,
+        # too, except for two classes.
+        sign = -1.0 if k == 2 else 1.0
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        beta = sign * make_coefficients(solutions, parts, len(codes))
+        self.intercept_ = sign * np.array([solution.bias for solution in solutions])
+        self._conclude(solutions, beta, codes, points)
+        self.n_iter_ = np.array(
+            [solution.iterations or 0 for solution in solutions], dtype=np.int32
+        )
+        return self
+
+    def _arranged(self, beta: Array) -> Array:
+        k = len(self.classes_)
+        if k == 2:
+            return beta
+        dual_coef = np.zeros((k - 1, beta.shape[1]))
+        for values, (rows, columns) in zip(beta, self._places, strict=True):
+            dual_coef[rows, columns] = values[columns]
+        return dual_coef
+
+    @property
+    def _beta(self) -> Array:
+        dual_coef, k = dense(self.dual_coef_), len(self.classes_)
+        if k == 2:
+            return dual_coef
+        beta = np.zeros((k * (k - 1) // 2, dual_coef.shape[1]))
+        for values, (rows, columns) in zip(beta, self._places, strict=True):
+            values[columns] = dual_coef[rows, columns]
+        return beta
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the decision values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a Gram matrix.
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, k) or (n, k (k - 1) / 2)
+            For two classes f(x) + b, positive for the second. For more classes, of shape
+            "ovr" the votes of every class plus a number in (-1/3, 1/3) that increases
+            with its decision values; of shape "ovo" the values of every pair, positive
+            for the first of the two.
+        """
+        f = self._evaluated(X)
+        if len(self.classes_) == 2:
+            return f[:, 0]
+        ovr = self.decision_function_shape == "ovr"
+        return count_votes(-f, len(self.classes_)) if ovr else f
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of `classes_`.
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError(
+                "break_ties must be False when decision_function_shape is 'ovo'; set it to 'ovr'"
+            )
+        f = self._evaluated(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(f[:, 0] >= 0).astype(np.intp)])
+        votes = count_votes(-f, len(self.classes_))
+        # Votes without the number that breaks ties are whole.
+        return np.asarray(
+            self.classes_[(votes if self.break_ties else np.rint(votes)).argmax(axis=1)]
+        )
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.classes_)), 2))
+
+    @property
+    def _places(self) -> list[tuple[Index, Index]]:
+        """Rows and columns of `dual_coef_` with the coefficients of every pair."""
+        classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        return [_pair_places(classes, i, j) for i, j in self._pairs]
+
+    @available_if(_has_no_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> None:
+        """Raise an AttributeError that names scikit-learn's calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; never read.
+        """

@@ -1,0 +1,147 @@
+"""Linear support vector classification under scikit-learn's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from equimargin.estimators.base import row_weights
+from equimargin.formulations import classification, linear
+from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.problem.choices import LossName
+from equimargin.solvers import solve
+from equimargin.svm.linear import LinearMachine, check_problem
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
+    """Linear support vector classification, as scikit-learn's class of this name.
+
+        min over w, b    1/2 (|w|^2 + (b / s)^2) + C sum_i weight_i loss(1 - y_i (w.x_i + b))
+
+    s is `intercept_scaling`. With more than two classes, every class has this problem
+    against the rest.
+
+    Parameters
+    ----------
+    penalty : {"l2"}, default "l2"
+        Norm of w; "l1" has no solver here.
+    loss : {"hinge", "squared_hinge"}, default "squared_hinge"
+        Loss.
+    dual : {"auto", True, False}, default "auto"
+        Combinations that scikit-learn refuses are refused; the solver depends on the data.
+    C : float, default 1.0
+        Cost per unit of loss, finite.
+    tol : float, default 1e-4
+        See `SVC`.
+    multi_class : {"ovr"}, default "ovr"
+        "crammer_singer" has no solver here.
+    fit_intercept : bool, default True
+        True adds a constant feature; False sets b to 0.
+    intercept_scaling : float, default 1.0
+        Value s of the constant feature.
+    class_weight : mapping, "balanced" or None, default None
+        Factors of C by class; "balanced" counts sample weights. One class against the
+        rest weighs that class alone.
+    max_iter : int, default 1000
+        Maximum number of iterations per problem.
+    verbose, time_limit, n_jobs
+        See `SVC`.
+    random_state
+        Without effect: nothing is random.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (k, d)
+        Weights w.
+    intercept_ : ndarray of shape (1,) or (k,)
+        Constants b; 0.0 without an intercept.
+    classes_ : ndarray of shape (k,)
+        Labels, sorted.
+    n_iter_ : int
+        Iterations, the maximum over the problems.
+    n_features_in_, feature_names_in_
+        Number and names of the features.
+    objective_bounds_, duality_gap_, status_
+        See `SVC`.
+
+    References
+    ----------
+    R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, LIBLINEAR, JMLR 9 (2008).
+    """
+
+    penalty: str = field(default="l2", kw_only=False)
+    loss: LossName = field(default="squared_hinge", kw_only=False)
+    multi_class: str = "ovr"
+    class_weight: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem of every class against the rest.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table.
+        y : array-like of shape (m,)
+            Labels of any type that can be sorted.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C, at least 0.
+
+        Returns
+        -------
+        LinearSVC
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a run ends before it reaches `tol`; its best point is used.
+        """
+        self._validate_params()
+        if self.multi_class == "crammer_singer":
+            raise ValueError(
+                "multi_class='crammer_singer' has no solver of equimargin; use 'ovr', or "
+                "scikit-learn's LinearSVC"
+            )
+        check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must have at least 2 classes, not only one class, "
+                f"{format_value(self.classes_[0])}; add rows of a second one"
+            )
+        weights = row_weights(sample_weight, X)
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=y, sample_weight=weights
+        )
+        ones = np.ones(len(codes)) if weights is None else weights
+        extended, solutions = self._extended(X), []
+        for k in [1] if len(factors) == 2 else range(len(factors)):
+            of_class = codes == k
+            other = factors[0] if len(factors) == 2 else 1.0
+            problem = classification(
+                extended,
+                np.where(of_class, 1.0, -1.0),
+                self.C,
+                linear(),
+                self.loss,
+                bias=False,
+                sample_weight=ones * np.where(of_class, factors[k], other),
+            )
+            solutions.append(solve(problem, **self._limits))
+        self.coef_, self.intercept_ = self._conclude(solutions, X.shape[1])
+        return self

@@ -1,0 +1,61 @@
+"""pytest plugin: `sklearn.svm` has the classes of `equimargin.svm`.
+
+`pytest -p door.svm.scikit_learn_names --pyargs sklearn.svm` runs scikit-learn's own tests
+on them. EXCEPTIONS are strict: the run fails if one of them passes.
+"""
+
+from __future__ import annotations
+
+import pytest
+import sklearn.svm
+
+import equimargin.svm
+
+NO_ONE_NORM = "penalty='l1' has no solver"
+NO_CRAMMER_SINGER = "multi_class='crammer_singer' has no solver"
+NO_PROBABILITIES = "scikit-learn deprecates the probabilities of SVC, and these have none"
+PRIVATE = "the test reads or writes a private attribute"
+TO_THE_BIT = "the test requires equal bits; the values agree to 1e-12"
+INFINITE_COST = "the test requires 1e-7 at tol=1e-3; predictions agree to 4e-7"
+EXCEPTIONS = {
+    "test_bounds.py::test_l1_min_c[no-intercept-squared_hinge": NO_ONE_NORM,
+    "test_bounds.py::test_l1_min_c[fit-intercept-squared_hinge": NO_ONE_NORM,
+    "test_sparse.py::test_sparse_liblinear_intercept_handling": NO_ONE_NORM,
+    "test_svm.py::test_dense_liblinear_intercept_handling": NO_ONE_NORM,
+    "test_svm.py::test_linearsvc[": NO_ONE_NORM,
+    "test_svm.py::test_linearsvc_parameters[42-False-l1-squared_hinge]": NO_ONE_NORM,
+    "test_svm.py::test_linearsvm_liblinear_sample_weight[42-LinearSVC-params0]": NO_ONE_NORM,
+    "test_svm.py::test_linearsvc_crammer_singer": NO_CRAMMER_SINGER,
+    "test_svm.py::test_crammer_singer_binary": NO_CRAMMER_SINGER,
+    "test_sparse.py::test_unsorted_indices": NO_PROBABILITIES,
+    "test_sparse.py::test_sparse_svc_clone_with_callable_kernel": NO_PROBABILITIES,
+    "test_svm.py::test_probability[": NO_PROBABILITIES,
+    "test_svm.py::test_hasattr_predict_proba": NO_PROBABILITIES,
+    "test_svm.py::test_svc_nusvc_probA_probB_deprecated[SVC]": NO_PROBABILITIES,
+    "test_svm.py::test_tweak_params": PRIVATE,
+    "test_svm.py::test_svc_raises_error_internal_representation": PRIVATE,
+    "test_svm.py::test_precomputed": TO_THE_BIT,
+    "test_svm.py::test_custom_kernel_not_array_input[SVR]": TO_THE_BIT,
+    "test_svm.py::test_svm_with_infinite_C[42-inf0-SVR": INFINITE_COST,
+    "test_svm.py::test_svm_with_infinite_C[42-inf1-SVR": INFINITE_COST,
+    "test_svm.py::test_svr_errors": "a kernel of the wrong shape is refused by fit, not predict",
+    "test_svm.py::test_svc_nonfinite_params": "X beyond float64 is refused with another sentence",
+    "test_svm.py::test_linear_svm_convergence_warnings": "two iterations are enough here",
+    "test_svm.py::test_svc_ovr_tie_breaking[42-SVC]": "all K_ij are 0, so that an interval of "
+    "intercepts is optimal; the votes tie with those of LIBSVM only",
+}
+"""Reasons why a test fails, by the start of its name."""
+
+
+def pytest_configure() -> None:
+    """Replace the classes before a test module imports them."""
+    for name in equimargin.svm.__all__:
+        setattr(sklearn.svm, name, getattr(equimargin.svm, name))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of EXCEPTIONS as expected failures."""
+    for item in items:
+        for start, reason in EXCEPTIONS.items():
+            if item.nodeid.rpartition("/")[2].startswith(start):
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

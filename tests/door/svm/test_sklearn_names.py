@@ -1,0 +1,192 @@
+"""SVC, SVR, LinearSVC and LinearSVR against scikit-learn's and against their problems."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import sklearn.svm
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR
+from places import HANG, ROOT
+
+CLASSES = [SVC, SVR, LinearSVC, LinearSVR]
+# gamma="scale" is scikit-learn's, without sample weights: copies of a row change it.
+EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
+    [
+        SVC(gamma=0.5),
+        SVC(kernel="linear"),
+        SVC(kernel="precomputed"),
+        SVR(gamma=0.5, tol=1e-6),
+        LinearSVC(tol=1e-6),
+        LinearSVR(tol=1e-6),
+    ]
+)
+
+
+# A check subtracts the mean entry of a Gram matrix, which is then indefinite.
+@pytest.mark.filterwarnings("ignore:A stationary point of a problem that is not convex")
+@pytest.mark.slow
+@EVERY_CHECK
+def test_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("own", CLASSES)
+def test_parameters_and_defaults_are_those_of_scikit_learn(own: Any) -> None:
+    theirs = signature(getattr(sklearn.svm, own.__name__)).parameters
+    defaults = {name: parameter.default for name, parameter in signature(own).parameters.items()}
+    assert {name: defaults[name] for name in theirs} == {
+        name: parameter.default for name, parameter in theirs.items()
+    }
+    assert set(defaults) - set(theirs) <= {"device", "n_jobs", "time_limit"}
+
+
+def shifted_square(A: Any, B: Any) -> Any:
+    """Return (a.b + 1)^2 for all rows a and b."""
+    A, B = (Z.toarray() if sparse.issparse(Z) else Z for Z in (A, B))
+    return (A @ B.T + 1.0) ** 2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", shifted_square])
+@pytest.mark.parametrize("sparse_X", [False, True])
+def test_svc_of_three_classes_has_attributes_of_scikit_learn(kernel: Any, sparse_X: bool) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:130] - X.mean(axis=0), y[20:130]
+    points = sparse.csr_array(X) if sparse_X else X
+    weights = np.where(np.arange(len(y)) % 7 == 0, 0.5, 1.0)
+    given: dict[str, Any] = {"C": 0.3, "kernel": kernel, "class_weight": "balanced"}
+    own = SVC(**given, tol=1e-6).fit(points, y, weights)
+    theirs = sklearn.svm.SVC(**given, tol=1e-9).fit(points, y, weights)
+    for name in ("support_", "n_support_", "class_weight_", "shape_fit_", "classes_"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(theirs, name), err_msg=name)
+    names = ["dual_coef_", "intercept_", "support_vectors_"]
+    for name in [*names, "coef_"] if kernel == "linear" else names:
+        ours, expected = getattr(own, name), getattr(theirs, name)
+        assert sparse.issparse(ours) == sparse.issparse(expected)
+        ours, expected = (A.toarray() if sparse.issparse(A) else A for A in (ours, expected))
+        np.testing.assert_allclose(ours, expected, atol=1e-4, err_msg=name)
+    for shape in ("ovr", "ovo"):
+        own.decision_function_shape = theirs.decision_function_shape = shape
+        np.testing.assert_allclose(
+            own.decision_function(points[:40]), theirs.decision_function(points[:40]), atol=1e-4
+        )
+    np.testing.assert_array_equal(own.predict(points), theirs.predict(points))
+
+
+def test_svr_has_attributes_of_scikit_learn() -> None:
+    X, y = make_regression(40, 5, noise=3.0, random_state=0)
+    own, theirs = SVR(C=20.0, tol=1e-6).fit(X, y), sklearn.svm.SVR(C=20.0, tol=1e-9).fit(X, y)
+    for name in ("support_", "n_support_", "dual_coef_", "intercept_", "support_vectors_"):
+        np.testing.assert_allclose(getattr(own, name), getattr(theirs, name), atol=1e-4)
+    np.testing.assert_allclose(own.predict(X), theirs.predict(X), atol=1e-4)
+
+
+def test_rows_of_weight_0_are_excluded_and_counted() -> None:
+    X, y = make_classification(40, 3, flip_y=0.2, n_informative=2, n_redundant=0, random_state=0)
+    weights = np.where(np.arange(40) < 10, -1.0, 1.0)
+    fitted, rest = SVC(gamma=1.0).fit(X, y, weights), SVC(gamma=1.0).fit(X[10:], y[10:])
+    np.testing.assert_array_equal(fitted.support_, rest.support_ + 10)
+    np.testing.assert_allclose(fitted.decision_function(X), rest.decision_function(X), atol=1e-6)
+
+
+def linear_optimum(X: Any, y: Any, weights: Any, loss: str, s: float, epsilon: Any) -> float:
+    """Return the optimum of LIBLINEAR's problem at C = 0.5, as its authors print it."""
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    f = X @ w + b
+    excess = cp.pos(1 - cp.multiply(y, f)) if epsilon is None else cp.pos(cp.abs(y - f) - epsilon)
+    terms = cp.square(excess) if loss.startswith("squared") else excess
+    norm = cp.sum_squares(w) + cp.square(b / s)
+    problem = cp.Problem(cp.Minimize(norm / 2 + 0.5 * cp.sum(cp.multiply(weights, terms))))
+    return float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_bounds_of_linear_svc_contain_optimum_in_cvxpy(loss: Any) -> None:
+    X, y = make_classification(30, 4, flip_y=0.2, random_state=1)
+    weights = np.where(y == 1, 3.0, 1.0) * (1.0 + np.arange(30) % 3)
+    fitted = LinearSVC(loss=loss, C=0.5, intercept_scaling=4.0, class_weight={1: 3.0}).fit(
+        X, y, 1.0 + np.arange(30) % 3
+    )
+    optimum = linear_optimum(X, 2.0 * y - 1, weights, loss, 4.0, None)
+    lower, upper = fitted.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_bounds_of_linear_svr_contain_optimum_in_cvxpy(loss: str) -> None:
+    X, y = make_regression(30, 4, noise=2.0, random_state=1)
+    y = y / 20 + 3
+    fitted = LinearSVR(loss=loss, C=0.5, epsilon=0.2, intercept_scaling=4.0).fit(X, y)
+    optimum = linear_optimum(X, y, np.ones(30), loss, 4.0, 0.2)
+    lower, upper = fitted.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+
+
+def test_one_class_against_the_rest_weighs_that_class_alone() -> None:
+    X, y = load_iris(return_X_y=True)
+    given: dict[str, Any] = {"C": 0.1, "class_weight": {0: 4.0, 2: 0.5}}
+    own = LinearSVC(**given).fit(X, y)
+    theirs = sklearn.svm.LinearSVC(**given, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(own.coef_, theirs.coef_, atol=1e-5)
+    np.testing.assert_allclose(own.intercept_, theirs.intercept_, atol=1e-5)
+
+
+def test_indefinite_callable_is_refused_with_its_eigenvalue() -> None:
+    with pytest.raises(ValueError, match=r"eigenvalue -4"):
+        SVC(kernel=lambda A, B: -np.outer(A, B)).fit([[0.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (LinearSVC(penalty="l1"), "no solver of equimargin"),
+        (LinearSVC(multi_class="crammer_singer"), "no solver of equimargin"),
+        (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
+        (SVC(C=-1.0), "'C' parameter of SVC"),
+    ],
+)
+def test_unsupported_parameters_are_refused(estimator: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        estimator.fit([[0.0], [2.0]], [0, 1])
+
+
+def test_predict_proba_says_why_it_is_absent() -> None:
+    with pytest.warns(FutureWarning, match="CalibratedClassifierCV"):
+        fitted = SVC(probability=True).fit([[0.0], [2.0]], [0, 1])
+    with pytest.raises(AttributeError, match="predict_proba"):
+        fitted.predict_proba([[0.0]])
+
+
+@pytest.mark.slow
+def test_scikit_learns_own_tests_pass_except_for_the_list() -> None:
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "door.svm.scikit_learn_names"),
+            *("-p", "no:cacheprovider", "-p", "no:randomly", "-c", os.devnull, "-q"),
+            *("--pyargs", "sklearn.svm"),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])},
+        cwd=ROOT / "tests",
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+    passed = re.search(r"(\d+) passed", run.stdout)
+    assert passed
+    assert int(passed[1]) >= 250, run.stdout[-500:]
