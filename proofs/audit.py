@@ -135,18 +135,17 @@ class Audit:
 
     @property
     def figures(self) -> dict[str, str]:
-        """Proven quantities as text, by name."""
-        (least, most), (low, high) = self.excess, self.relative_excess
+        """Proven quantities as text, rounded outward, by name."""
         own = (
-            f"{self.own_relative_excess:.3g}"
+            format_upper(self.own_relative_excess, 3)
             if np.isfinite(self.own.lower)
             else "nothing: it has no multipliers"
         )
         return {
             "optimum of the problem": format_ends(self.optimum),
             "objective of the model": format_ends(self.objective),
-            "excess of the model": f"{least:.6g} to {most:.6g}",
-            "relative excess": f"{low:.3g} to {high:.3g}",
+            "excess of the model": format_bounds(*self.excess, 6),
+            "relative excess": format_bounds(*self.relative_excess, 3),
             "relative excess that its own multipliers prove": own,
         }
 
@@ -157,18 +156,18 @@ class Audit:
     def __str__(self) -> str:
         alone = (
             f"; its own multipliers, without a solver, prove at most "
-            f"{_rounded(self.own_relative_excess, 2, ROUND_CEILING)}"
+            f"{format_upper(self.own_relative_excess, 2)}"
         )
         own = alone if np.isfinite(self.own.lower) else ""
         vectors = f"; {self.vectors}" if self.vectors else ""
         assumed = f"; assumed, as its file does not say it: {self.assumed}" if self.assumed else ""
         return (
             f"{self.source}, {self.problem.family}, C={self.C:g}: this model is "
-            f"proven to be {_range(*self.excess, 4)} "
+            f"proven to be {format_range(*self.excess, 4)} "
             f"above the optimum of the problem it claims to solve, which is in "
-            f"[{_rounded(self.optimum.lower, 8, ROUND_FLOOR)}, "
-            f"{_rounded(self.optimum.upper, 8, ROUND_CEILING)}] (relative: "
-            f"{_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
+            f"[{format_lower(self.optimum.lower, 8)}, "
+            f"{format_upper(self.optimum.upper, 8)}] (relative: "
+            f"{format_range(*self.relative_excess, 2)}{own}){vectors}{assumed}"
         )
 
 
@@ -207,12 +206,11 @@ class MachinesAudit:
 
     @property
     def figures(self) -> dict[str, str]:
-        """Bounds of the relative excess of every machine, and of all, as text by name."""
+        """Bounds of the relative excess of every machine, and of all, rounded outward, by name."""
         bounds = {name: audited.relative_excess for name, audited in self.machines.items()}
         bounds |= {"all machines": self.relative_excess}
         return {
-            f"relative excess, {name}": f"{least:.3g} to {most:.3g}"
-            for name, (least, most) in bounds.items()
+            f"relative excess, {name}": format_bounds(*ends, 3) for name, ends in bounds.items()
         }
 
     def _repr_html_(self) -> str:
@@ -225,9 +223,9 @@ class MachinesAudit:
             [
                 *lines,
                 f"{self.source}, all {len(lines)} machines: in total this classifier is proven to "
-                f"be {_range(*self.excess, 4)} above the sum of their optima (relative: "
-                f"{_range(*self.relative_excess, 2)}; the machine with the largest bound, "
-                f"{self.worst}: {_range(*self.machines[self.worst].relative_excess, 2)})",
+                f"be {format_range(*self.excess, 4)} above the sum of their optima (relative: "
+                f"{format_range(*self.relative_excess, 2)}; the machine with the largest bound, "
+                f"{self.worst}: {format_range(*self.machines[self.worst].relative_excess, 2)})",
             ]
         )
 
@@ -259,7 +257,8 @@ def audit(
         Training features, as passed to the model or its pipeline; the Gram matrix for a
         precomputed kernel.
     y : array-like of shape (m,)
-        Labels, of which the larger of two is positive, or targets.
+        Labels, of which the larger of two is positive, or targets. For a model of a
+        LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the number 1.
     C, epsilon : float, optional
         Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
@@ -290,7 +289,7 @@ def audit(
     if isinstance(known, JointModel):
         return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
     if isinstance(known, Machines):
-        return _of_machines(known, X, y, C, epsilon, sample_weight, **limits)
+        return _of_machines(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
     return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
 
 
@@ -359,6 +358,7 @@ def _of_machines(
     C: float | None,
     epsilon: float | None,
     sample_weight: ArrayLike | None,
+    nearest_rows: bool,
     tol: float,
     time_limit: float,
 ) -> MachinesAudit:
@@ -366,7 +366,7 @@ def _of_machines(
     points = known.features(X)
     points = points.tocsr() if is_sparse(points) else np.asarray(points, dtype=np.float64)
     m = points.shape[0]
-    codes = encode_labels(y, m, known.k)
+    codes = encode_labels(y, m, known.k, known.numeric_labels)
     weights = None if sample_weight is None else check_weights(sample_weight, m, "sample_weight")
     until, audits = time.monotonic() + time_limit, {}
     for number, machine in enumerate(known.machines):
@@ -392,7 +392,7 @@ def _of_machines(
                 C,
                 epsilon,
                 None if weights is None else weights[rows],
-                False,
+                nearest_rows,
                 tol,
                 share,
             )
@@ -429,7 +429,7 @@ def _of_joint(
     if epsilon is not None or sample_weight is not None:
         raise ValueError("crammer_singer has neither an epsilon nor sample weights; leave them out")
     points = known.features(X)
-    codes = encode_labels(y, len(points), len(known.W))
+    codes = encode_labels(y, len(points), len(known.W), known.numeric_labels)
     if points.shape[1] != known.W.shape[1]:
         constant = known.constant is not None
         raise ValueError(
@@ -469,24 +469,64 @@ def _notebook_table(found: Audit | MachinesAudit) -> str:
 
 
 def format_ends(interval: Interval) -> str:
-    """Return the endpoints of an interval as text.
+    """Return the endpoints of an interval as text, rounded outward.
 
     Parameters
     ----------
     interval : Interval
         Interval.
     """
-    return f"[{interval.lower:.15g}, {interval.upper:.15g}]"
+    return f"[{format_lower(interval.lower, 15)}, {format_upper(interval.upper, 15)}]"
 
 
-def _range(least: float, most: float, digits: int) -> str:
-    """Return one number if both ends round to it, otherwise both ends, rounded outward."""
+def format_bounds(least: float, most: float, digits: int) -> str:
+    """Return a lower and an upper bound as text, rounded outward.
+
+    Parameters
+    ----------
+    least, most : float
+        Bounds.
+    digits : int
+        Number of digits.
+    """
+    return f"{format_lower(least, digits)} to {format_upper(most, digits)}"
+
+
+def format_range(least: float, most: float, digits: int) -> str:
+    """Return one number if both ends round to it, otherwise both ends, rounded outward.
+
+    Parameters
+    ----------
+    least, most, digits
+        As in `format_bounds`.
+    """
     if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
         return number
-    return (
-        f"between {_rounded(least, digits, ROUND_FLOOR)} and "
-        f"{_rounded(most, digits, ROUND_CEILING)}"
-    )
+    return f"between {format_lower(least, digits)} and {format_upper(most, digits)}"
+
+
+def format_lower(value: float, digits: int) -> str:
+    """Return a lower bound as text, rounded down.
+
+    Parameters
+    ----------
+    value : float
+        Bound.
+    digits : int
+        Number of digits.
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def format_upper(value: float, digits: int) -> str:
+    """Return an upper bound as text, rounded up.
+
+    Parameters
+    ----------
+    value, digits
+        As in `format_lower`.
+    """
+    return _rounded(value, digits, ROUND_CEILING)
 
 
 def _rounded(value: float, digits: int, direction: str) -> str:
@@ -520,7 +560,8 @@ def _problem(
     if epsilon is not None:
         raise ValueError("epsilon belongs to regression, and this is a model for classification")
     # The larger of two labels is the positive class.
-    signs = 2.0 * encode_labels(targets, targets.size, 2) - 1.0
+    codes = encode_labels(targets, targets.size, 2, model.numeric_labels)
+    signs = 2.0 * codes - 1.0
     of_class = np.where(signs > 0, claimed.class_weight[1], claimed.class_weight[0])
     weights = of_class * (
         1.0

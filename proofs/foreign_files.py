@@ -79,9 +79,9 @@ def read(path: str | os.PathLike[str]) -> AnyModel:
             return of_values(json.loads(data))
         lines = data.decode("ascii").splitlines()
         if data.startswith(b"svm_type"):
-            return _libsvm(lines)
+            return replace(_libsvm(lines), numeric_labels=True)
         if data.startswith(b"solver_type"):
-            return _liblinear(lines)
+            return replace(_liblinear(lines), numeric_labels=True)
     except READING_ERRORS as reason:
         raise ValueError(f"{Path(path).name}: {format_error(reason)}") from None
     raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")

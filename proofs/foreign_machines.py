@@ -17,6 +17,7 @@ Neural Computation 12 (2000), proposition 6: optimum of nu-SVC and of C-SVC.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -74,12 +75,15 @@ class Machines:
         Machines.
     steps : fitted transformer or None
         As in `Model`.
+    numeric_labels : bool, default False
+        As in `Model`.
     """
 
     source: str
     k: int
     machines: tuple[Machine, ...]
     steps: Any = None
+    numeric_labels: bool = False
 
     def features(self, X: Any) -> Any:
         """Return the features that the machines saw, as `Model.features` does.
@@ -110,6 +114,8 @@ class JointModel:
         As in `Model`.
     assumed : str
         As in `Model`.
+    numeric_labels : bool, default False
+        As in `Model`.
     """
 
     source: str
@@ -118,6 +124,7 @@ class JointModel:
     constant: float | None
     steps: Any = None
     assumed: str = ""
+    numeric_labels: bool = False
 
     def features(self, X: Any) -> Any:
         """Return the features of the problem, dense, with the appended constant.
@@ -283,7 +290,7 @@ def stated_for_classes(
     return replace(model, machines=tuple(map(of_machine, model.machines)))
 
 
-def encode_labels(y: Any, m: int, k: int) -> Index:
+def encode_labels(y: Any, m: int, k: int, numeric: bool = False) -> Index:
     """Return the positions of labels among the sorted labels.
 
     Parameters
@@ -294,6 +301,8 @@ def encode_labels(y: Any, m: int, k: int) -> Index:
         Number of rows.
     k : int
         Number of classes of the model.
+    numeric : bool, default False
+        As `numeric_labels` of `Model`.
 
     Raises
     ------
@@ -301,6 +310,10 @@ def encode_labels(y: Any, m: int, k: int) -> Index:
         If there is not a label for every row, or the labels are of another number of
         classes.
     """
+    if numeric:
+        # Text of no numbers keeps its alphabetical order.
+        with suppress(ValueError, TypeError):
+            y = np.asarray(y, dtype=np.float64)
     labels, codes = number_labels(y, m, "y")
     if len(labels) != k:
         raise ValueError(f"the model has {k} classes and the data {len(labels)}")

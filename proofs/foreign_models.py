@@ -124,6 +124,9 @@ class Model:
         Transformation of the features before the model in a pipeline; None without one.
     nu : float or None
         Parameter of a NuSVC, which determines C with the coefficients; None for others.
+    numeric_labels : bool, default False
+        True if the labels are numbers, so that the text of a number in the data is its
+        number, and "+1" is larger than "-1".
     """
 
     source: str
@@ -136,6 +139,7 @@ class Model:
     assumed: str = ""
     steps: Any = None
     nu: float | None = None
+    numeric_labels: bool = False
 
     def features(self, X: Any) -> Any:
         """Return the features that the pipeline passes to the model.

@@ -156,7 +156,7 @@ def _by_cvxpy(
     if x.value is None:
         raise ValueError(
             f"it returns no point, and says that the problem is {problem.status}; that is not "
-            f"proven: `equimargin explain` (in Python, explain) names the constraints or the "
+            f"proven: `equimargin explain` (in Python, explain) seeks the constraints or the "
             f"direction that prove it; or name another solver"
         )
     if any(constraint.dual_value is None for constraint in constraints):

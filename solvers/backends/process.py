@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import BrokenExecutor
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import Any
 
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
@@ -58,7 +58,7 @@ class SolverProcess:
                 self._start()
                 work = self._executor.submit(_solve, form, name, seconds, tol)
                 # The process checks the limit itself, unless a library blocks its interpreter.
-                limit = OVERTIME_RATIO * seconds + 2 * GRACE_SECONDS
+                limit = min(OVERTIME_RATIO * seconds + 2 * GRACE_SECONDS, TIMEOUT_MAX)
                 result: tuple[Array, Array | None, float] = work.result(timeout=limit)
             except TimeoutError:
                 self._stop()

@@ -70,11 +70,11 @@ class ProgramBound:
     def statement(self) -> str:
         """Sentence with the interval, its relative width, and the ways."""
         ways = " and ".join(sorted({self.lower_by, self.upper_by} - {"nothing"}))
-        decided = "`equimargin explain` decides if the program is infeasible or unbounded"
+        advice = "`equimargin explain` seeks a proof that the program is infeasible or unbounded"
         if not ways:
             return (
                 f"{self.name}: the answer proves neither end of an interval; pass another answer, "
-                f"or name another solver; {decided}"
+                f"or name another solver; {advice}"
             )
         if np.isinf(self.lower) or np.isinf(self.upper):
             known = (
@@ -82,7 +82,7 @@ class ProgramBound:
             )
             return (
                 f"{self.name}: only one end is proven, the optimum is {known}, by {ways}; "
-                f"{decided}; {self.taken}"
+                f"{advice}; {self.taken}"
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "

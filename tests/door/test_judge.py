@@ -316,8 +316,13 @@ def test_infeasible_model_leads_to_explain(model: Path) -> None:
     result = RUN.invoke(app, ["bound", str(model), *solvers])
     assert result.exit_code == 1
     said = " ".join(result.output.split())
-    assert "`equimargin explain` decides if the program is infeasible or unbounded" in said
+    assert "`equimargin explain` seeks a proof that the program is infeasible or unbounded" in said
     assert "inf]" not in said
+
+
+def test_time_limit_without_end_is_one_of_all_solvers(model: Path) -> None:
+    found = judge(model, ["HIGHS", "CLARABEL"], seconds=float("inf"))
+    assert [answer.verdict for answer in found.answers] == [AnswerVerdict.AGREES] * 2
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

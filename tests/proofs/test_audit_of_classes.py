@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from itertools import combinations
+from math import nextafter
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,12 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import audit
 from equimargin.proofs.audit import Audit, MachinesAudit
 from equimargin.proofs.foreign_files import read
 from equimargin.proofs.foreign_machines import of_classifier, stated_for_classes
+from equimargin.report.pages.audit import verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
@@ -335,4 +340,47 @@ def test_notebook_shows_the_figures_with_names_escaped() -> None:
     assert "<th>relative excess, &lt;b&gt; vs c</th>" in shown
     assert (shown.count("<tr>"), shown.count("<p>"), "<b>" in shown) == (4, 1, False)
     one = found.machines["c vs d"]
-    assert f"<td>[{one.optimum.lower:.15g}, {one.optimum.upper:.15g}]</td>" in one._repr_html_()
+    assert f"<td>{one.figures['relative excess']}</td>" in one._repr_html_()
+
+
+@pytest.mark.parametrize("excess", [1.23456789e-7, 9.9999996e-4])
+def test_figures_are_rounded_outward(excess: float) -> None:
+    optimum = Interval(1 / 3, nextafter(1 / 3, 1.0), 1.0)
+    objective = Interval(optimum.lower + excess, optimum.upper + excess, 1.0)
+    found: Any = Audit("SVC", None, 1.0, None, objective, optimum, optimum)  # type: ignore[arg-type]
+    for name, (lower, upper) in {
+        "optimum of the problem": (optimum.lower, optimum.upper),
+        "objective of the model": (objective.lower, objective.upper),
+        "excess of the model": found.excess,
+        "relative excess": found.relative_excess,
+    }.items():
+        low, high = re.split(" to |, ", found.figures[name].strip("[]"))
+        assert Fraction(low) <= Fraction(lower) <= Fraction(upper) <= Fraction(high)
+    most = re.search(r"at most (\S+)", verdict(found)[1])
+    assert most is None or Fraction(most[1]) >= Fraction(found.relative_excess[1])
+    assert (most is None) == (excess > 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["L2R_L2LOSS_SVC_DUAL", "MCSVM_CS"])
+def test_labels_as_text_have_the_order_of_the_numbers_of_a_file(kind: str, tmp_path: Path) -> None:
+    X, y = DATA["iris"]
+    X, y = X[::3], np.array([-3, 2, 10])[y[::3]]
+    multi_class = "ovr" if kind.startswith("L2R") else "crammer_singer"
+    estimator = LinearSVC(C=0.5, multi_class=multi_class, random_state=0).fit(X, y)
+    text = liblinear(estimator, kind, 1.0).replace("label 3 1 2", "label 10 -3 2")
+    (tmp_path / "model").write_text(text)
+    model = read(tmp_path / "model")
+    found, of_text = (audit(model, X, labels, C=0.5) for labels in (y, y.astype(str)))
+    assert of_text.excess == pytest.approx(found.excess, rel=1e-6, abs=1e-9)
+
+
+def test_a_plus_one_of_the_data_is_the_larger_label_of_a_file(tmp_path: Path) -> None:
+    X, y = DATA["iris"]
+    X, y = X[y < 2], y[y < 2]
+    estimator = LinearSVC(C=0.5, random_state=0).fit(X, y)
+    values = [*estimator.coef_[0], *estimator.intercept_]
+    header = ["solver_type L2R_L2LOSS_SVC_DUAL", "nr_class 2", "label 1 -1"]
+    header += [f"nr_feature {X.shape[1]}", "bias 1", "w"]
+    (tmp_path / "model").write_text("\n".join([*header, *map(repr, map(float, values))]))
+    found: Any = audit(read(tmp_path / "model"), X, np.array(["-1", "+1"])[y], C=0.5)
+    assert found.relative_excess[1] < 1e-3

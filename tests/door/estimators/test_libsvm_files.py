@@ -180,6 +180,21 @@ def test_a_libsvm_file_of_four_classes_is_audited_with_its_weights(
         stated_for_classes(model, [1.0, 2.0])
 
 
+def test_rounded_vectors_of_four_classes_are_the_nearest_rows_on_request(tmp_path: Path) -> None:
+    points = X / 3
+    write_libsvm_model(MarginClassifier(kernel="rbf").fit(points, Y), tmp_path / "model")
+    text = (tmp_path / "model").read_text()
+    # As LIBSVM writes them.
+    digits = re.sub(r":(\S+)", lambda value: f":{float(value[1]):.8g}", text)
+    (tmp_path / "rounded").write_text(digits)
+    exact: Any = audit(read(tmp_path / "model"), points, Y, C=1.0)
+    model = read(tmp_path / "rounded")
+    for nearest_rows, sentence in ((True, "are taken to be those rows"), (False, "as the file")):
+        found: Any = audit(model, points, Y, C=1.0, nearest_rows=nearest_rows)
+        assert all(sentence in machine.vectors for machine in found.machines.values())
+        assert (found.excess == exact.excess) == nearest_rows
+
+
 @pytest.mark.parametrize(
     ("write", "make", "reason"),
     [

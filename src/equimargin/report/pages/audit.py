@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.proofs.audit import Audit, MachinesAudit, format_ends
+from equimargin.proofs.audit import (
+    Audit,
+    MachinesAudit,
+    format_ends,
+    format_range,
+    format_upper,
+)
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
 from equimargin.report.pages.intervals import bar, center
 from equimargin.report.pages.rendering import rendered
@@ -80,20 +86,16 @@ def verdict(found: Audit | MachinesAudit) -> tuple[str, str]:
     if most <= AS_GOOD_AS_OPTIMAL:
         return (
             "agree",
-            f"Optimal to {AS_GOOD_AS_OPTIMAL:g}: at most {most:.2g} above the optimum, relative "
-            f"to it, proven.",
+            f"Optimal to {AS_GOOD_AS_OPTIMAL:g}: at most {format_upper(most, 2)} above the "
+            f"optimum, relative to it, proven.",
         )
     if least > 0:
-        how_far = (
-            f"{most:.2g}"
-            if f"{least:.2g}" == f"{most:.2g}"
-            else f"between {least:.2g} and {most:.2g}"
-        )
+        how_far = format_range(least, most, 2)
         return "above", f"Not optimal: {how_far} above the optimum, relative to it, proven."
     return (
         "undecided",
-        f"At most {most:.2g} above the optimum, relative to it; the bounds do not exclude that "
-        f"the model is optimal.",
+        f"At most {format_upper(most, 2)} above the optimum, relative to it; the bounds do not "
+        f"exclude that the model is optimal.",
     )
 
 
