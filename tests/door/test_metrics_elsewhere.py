@@ -231,3 +231,7 @@ def test_short_queries_are_those_of_fewer_than_k_documents() -> None:
     with pytest.raises(ValueError, match="short_queries must be 'count' or 'zero', not 'none'"):
         ndcg(y, f, q, k=3, short_queries="none")  # type: ignore[arg-type]
     assert ranking_scorer("ndcg", k=3, short_queries="zero") is not None
+    # The two queries without a relevant document are skipped, also the short one.
+    y, f, q = [0, 0, 0, 0, 1], [1, 3, 2, 1, 1], [0, 1, 1, 1, 2]
+    values = ndcg(y, f, q, k=3, short_queries="zero", no_relevant="skip").values
+    np.testing.assert_array_equal(values, [np.nan, np.nan, 0.0])

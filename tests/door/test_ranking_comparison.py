@@ -146,6 +146,22 @@ def test_a_table_counts_and_names_every_query() -> None:
             score_queries(y, f, qid, [wrong])
         with pytest.raises(ValueError, match="no ranking metric"):
             ranking_scorer(wrong)
+    with pytest.raises(ValueError, match=r"metrics must be a list of names, such as \['mrr'\]"):
+        score_queries(y, f, qid, "mrr")
+    with pytest.raises(ValueError, match=r"metric mine must return an equimargin\.metrics\.PerQ"):
+        score_queries(y, f, qid, {"mine": lambda y, f, qid: 0.5})  # type: ignore[dict-item,return-value]
+    with pytest.raises(ValueError, match="'ndcg@10' and k=5 are two cut-offs; leave one of them"):
+        ranking_scorer("ndcg@10", k=5)
+
+
+def test_a_threshold_is_that_of_the_counts_and_of_the_metrics() -> None:
+    y, f, qid = [1, 0, 2, 1], [1, 2, 3, 4], ["a", "a", "b", "b"]
+    scores = score_queries(y, f, qid, ["map@2", "mrr", "recall", "ndcg@2"], threshold=2)
+    assert scores.relevant.tolist() == [0, 1]
+    assert scores.metrics["map@2"].values.tolist() == [0.0, 1 / 2]
+    assert scores.metrics["mrr"].values.tolist() == [0.0, 1 / 2]
+    np.testing.assert_array_equal(scores.metrics["recall"].values, [np.nan, 1.0])
+    assert scores.metrics["ndcg@2"].values.tolist() == ndcg(y, f, qid, k=2).values.tolist()
 
 
 def values(numbers: Any) -> PerQuery:
@@ -216,3 +232,9 @@ def test_pairs_weigh_queries_in_a_randomisation_test() -> None:
 def test_what_makes_no_pairs_is_a_sentence(a: Any, b: Any, samples: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         randomisation_test(a, b, samples)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None])
+def test_a_seed_that_is_none_is_a_sentence(seed: Any) -> None:
+    with pytest.raises(ValueError, match=f"seed must be at least 0 and whole, not {seed}"):
+        randomisation_test(values([1.0]), values([0.0]), 9, seed)

@@ -365,11 +365,13 @@ def test_a_metric_of_rankings_may_be_any_function() -> None:
     def first(y: Any, f: Any, qid: Any = None) -> PerQuery:
         return ndcg(y, f, qid, k=1, gain="linear")
 
-    chosen = best(path, X, y, first, qid)
-    assert chosen.metric == "first"
-    assert chosen.score == pytest.approx(
-        first(y, path.at(chosen.lam).decision_function(X), qid).mean, abs=1e-12
-    )
+    for name in ("first", "pairwise_accuracy"):
+        first.__name__ = name
+        chosen = best(path, X, y, first, qid)
+        assert chosen.metric == name
+        assert chosen.score == pytest.approx(
+            first(y, path.at(chosen.lam).decision_function(X), qid).mean, abs=1e-12
+        )
     for metric, message in (
         ("ndcg@0", "k must be a whole number"),
         ("kendall_tau@3", "does not apply to a rank.l1 problem: choose one of auto,"),

@@ -231,7 +231,8 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
             names = ", ".join(map(format_value, absent.tolist()))
             warnings.warn(
                 f"no training row of positive weight has the level {names}: its place is kept, "
-                f"and predictions of it rest on no data; leave it out of levels to exclude it",
+                f"and predictions of it rest on no data; to exclude it, leave it out of levels, "
+                f"and its rows of weight 0 out of the data",
                 stacklevel=3,
             )
 

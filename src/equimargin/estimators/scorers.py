@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from equimargin.estimators.queries import split_column
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.metrics.names import check_rank_metric
 
 
@@ -90,7 +91,11 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     Raises
     ------
     ValueError
-        If the metric is unknown.
+        If the metric is unknown, or has two cut-offs: in its name, and as k.
     """
-    check_rank_metric(metric)
+    if set(check_rank_metric(metric).keywords) & set(options):
+        raise ValueError(
+            f"the metric {metric!r} and k={format_value(options['k'])} are two cut-offs; leave "
+            f"one of them out"
+        )
     return RankingScorer(metric, options)

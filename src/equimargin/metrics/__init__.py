@@ -14,8 +14,8 @@ and queries qid, and returns a `PerQuery`:
 
 Documents with equal f have no order. With ties = "average" a metric is its mean over
 all their orders. With ties = "ordinal" they stay in the order of the rows, as in
-LETOR's evaluation scripts. A document with f = -inf is not retrieved: it counts among
-the relevant ones, and has no place.
+LETOR's evaluation scripts. A document with f = -inf is not retrieved: it has no place,
+and counts among the relevant ones if y is high.
 """
 
 from equimargin.metrics.agreement import (

@@ -68,7 +68,7 @@ def ndcg(
         most packages, or 0, as in the means of LETOR's evaluation scripts.
     no_relevant : {"zero", "one", "skip"}
         Value of queries without a positive gain, for which I_k = 0: 0, 1, or none, so
-        that the mean skips them.
+        that the mean skips them. It also applies to short ones.
 
     Returns
     -------
@@ -93,7 +93,8 @@ def ndcg(
     shortest = 0 if last is None or short_queries == "count" else last
     return evaluate_per_query(
         _graded(y, f, qid),
-        lambda y, f: float(ratios(y, f)[:last][-1]) if len(y) >= shortest else 0.0,
+        # NaN, of a query without a positive gain, remains NaN.
+        lambda y, f: float(ratios(y, f)[:last][-1] * (len(y) >= shortest)),
         no_relevant,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arguments import format_value, is_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import number_labels
 
@@ -73,7 +73,7 @@ def _place(labels: ArrayLike, name: str, levels: Sequence[Any] | NDArray[Any] | 
     """Return the place of every label among the levels, or the label itself."""
     given = np.asarray(labels)
     if levels is None:
-        if given.dtype.kind not in "biuf":
+        if not is_number(given[0]):
             raise ValueError(
                 f"{name} holds the label {format_value(given[0])}, which is no number; pass "
                 f"levels, from the lowest to the highest"

@@ -45,7 +45,7 @@ NAMES: Final = (*CUT, *WHOLE, *(f"{name}@k" for name in CUT))
 """Names of metrics, for messages; k is a number."""
 
 
-def find_rank_metric(name: str) -> RankMetric | None:
+def find_rank_metric(name: str) -> partial[PerQuery] | None:
     """Return the metric of rankings with a name, None if there is none.
 
     Parameters
@@ -55,8 +55,8 @@ def find_rank_metric(name: str) -> RankMetric | None:
 
     Returns
     -------
-    callable or None
-        Metric.
+    partial or None
+        Metric, with k as a keyword if the name has a cut-off.
     """
     match = re.fullmatch(r"(\w+?)(?:@(\d{1,9}))?", name)
     if match is None or match[1] not in (CUT if match[2] else {**WHOLE, **CUT}):
@@ -65,7 +65,7 @@ def find_rank_metric(name: str) -> RankMetric | None:
     return partial({**WHOLE, **CUT}[match[1]], **options)
 
 
-def check_rank_metric(name: str) -> RankMetric:
+def check_rank_metric(name: str) -> partial[PerQuery]:
     """Return the metric of rankings with a name.
 
     Parameters
@@ -75,8 +75,8 @@ def check_rank_metric(name: str) -> RankMetric:
 
     Returns
     -------
-    callable
-        Metric.
+    partial
+        Metric, with k as a keyword if the name has a cut-off.
 
     Raises
     ------

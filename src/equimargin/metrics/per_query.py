@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arguments import check_choice, check_reals
+from equimargin.formulations.numeric.arguments import check_choice, check_reals, format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.labels import numbers, queries
 
@@ -50,6 +50,29 @@ class PerQuery:
         """Sum of total over sum of weight; NaN if the metric is nowhere defined."""
         weight = float(self.weight.sum())
         return float(self.total.sum()) / weight if weight > 0 else float("nan")
+
+
+def check_per_query(result: object, metric: str) -> PerQuery:
+    """Return the result of a metric.
+
+    Parameters
+    ----------
+    result : object
+        Result.
+    metric : str
+        Name of the metric.
+
+    Raises
+    ------
+    ValueError
+        If the result is no `PerQuery`.
+    """
+    if not isinstance(result, PerQuery):
+        raise ValueError(
+            f"the metric {metric} must return an equimargin.metrics.PerQuery, not "
+            f"{format_value(result)}"
+        )
+    return result
 
 
 class Ranking(NamedTuple):

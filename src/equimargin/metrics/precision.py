@@ -46,9 +46,9 @@ def precision(
     qid : array-like of shape (n,) or None
         Queries; None is a single query.
     k : int or None
-        Number of retrieved documents; None is all documents of a query. For a query of
-        fewer than k documents all are retrieved, and their number is the divisor;
-        trec_eval and LETOR 4.0 divide by k, and LETOR 3.0 counts 0.
+        Number of first documents; None is all documents of a query. With fewer than k
+        retrieved documents their number is the divisor; trec_eval and LETOR 4.0 divide
+        by k, and LETOR 3.0 counts 0.
     threshold : float
         Minimum y of relevant documents.
     ties : {"average", "ordinal"}

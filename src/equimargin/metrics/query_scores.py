@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from inspect import signature
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arrays import Index
 from equimargin.metrics.names import RankMetric, check_rank_metric
-from equimargin.metrics.per_query import PerQuery, Ranking
+from equimargin.metrics.per_query import PerQuery, Ranking, check_per_query
 from equimargin.metrics.precision import check_threshold
 
 MAX_SHOWN_ROWS: Final = 20
@@ -118,7 +120,8 @@ def score_queries(
         functions by the names of their columns:
         `{"linear": partial(ndcg, gain="linear")}`.
     threshold : float
-        Minimum y of relevant documents in the counts.
+        Minimum y of relevant documents, in the counts and in the metrics with a name
+        that have a threshold, such as "map" and "mrr".
 
     Returns
     -------
@@ -128,7 +131,7 @@ def score_queries(
     Raises
     ------
     ValueError
-        If a metric is unknown, or as in `ndcg`.
+        If a metric is unknown or returns no `PerQuery`, or as in `ndcg`.
 
     Examples
     --------
@@ -141,18 +144,27 @@ def score_queries(
       their values: ndcg@10 0.0000; map 0.0000; mrr 0.0000
     """
     check_threshold(threshold)
+    if isinstance(metrics, str):
+        raise ValueError(f"metrics must be a list of names, such as [{metrics!r}], not a name")
     functions = (
         metrics
         if isinstance(metrics, Mapping)
-        else {name: check_rank_metric(name) for name in metrics}
+        else {name: _find_metric(name, threshold) for name in metrics}
     )
     ranked = Ranking.of(y, f, qid)
     return QueryScores(
         ranked.names,
         np.bincount(ranked.query),
         np.bincount(ranked.query[ranked.y >= threshold], minlength=len(ranked.names)),
-        {name: metric(y, f, qid) for name, metric in functions.items()},
+        {name: check_per_query(metric(y, f, qid), name) for name, metric in functions.items()},
     )
+
+
+def _find_metric(name: str, threshold: float) -> RankMetric:
+    """Return the metric with a name, for a threshold if it has one."""
+    metric = check_rank_metric(name)
+    has_threshold = "threshold" in signature(metric).parameters
+    return partial(metric, threshold=threshold) if has_threshold else metric
 
 
 def _format(cell: object) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arguments import check_count, format_value
+from equimargin.formulations.numeric.arguments import check_count, check_number, format_value
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.metrics.per_query import PerQuery
 
@@ -89,8 +89,8 @@ def randomisation_test(
     Raises
     ------
     ValueError
-        If the queries or their weights differ, no query is defined for both, or
-        `samples` is below 1.
+        If the queries or their weights differ, no query is defined for both, `samples`
+        is below 1, or `seed` is no whole number of at least 0.
 
     Examples
     --------
@@ -102,6 +102,8 @@ def randomisation_test(
     (0.4, 0.13)
     """
     samples = check_count(samples, "samples")
+    check_number(seed, "seed", "at least 0 and whole", lambda s: s >= 0 and s.is_integer())
+    seed = int(seed)
     _check_queries(a, b)
     used = (a.weight > 0) & (b.weight > 0)
     weight = a.weight[used]

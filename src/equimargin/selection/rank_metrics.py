@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.metrics import PerQuery
 from equimargin.metrics.names import RankMetric
+from equimargin.metrics.per_query import check_per_query
 from equimargin.selection.orders import Knots, exchanges, pieces_between
 
 
@@ -109,10 +109,4 @@ class AnyRankMetric:
         return float(self.total.sum()) / weight if weight > 0 else float("nan")
 
     def _of(self, y: Array, f: Array, query: Index | None) -> PerQuery:
-        result: object = self.metric(y, f, query)
-        if not isinstance(result, PerQuery):
-            raise ValueError(
-                f"the metric {self.name} must return an equimargin.metrics.PerQuery, not "
-                f"{format_value(result)}"
-            )
-        return result
+        return check_per_query(self.metric(y, f, query), self.name)

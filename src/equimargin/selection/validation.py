@@ -321,7 +321,7 @@ def find_metric(
     # Metrics of rankings are valid only for problems whose rows are pairs.
     of_ranks = (
         (find_rank_metric(metric) if isinstance(metric, str) else metric)
-        if isinstance(rows, Pairs) and name not in fitting
+        if isinstance(rows, Pairs) and metric not in fitting
         else None
     )
     if name not in fitting and of_ranks is None:

@@ -80,6 +80,13 @@ def test_a_judged_run_has_what_was_not_retrieved_and_names_what_was_not_judged(
     assert average_precision(y, f, qid, ties="ordinal").values.tolist() == [1 / 6, 0, 0]
 
 
+def test_a_run_of_few_documents_has_a_precision_of_the_retrieved_ones() -> None:
+    """With 2 retrieved documents, 1 relevant, trec_eval's P_5 is 1/5."""
+    found = Qrels([1] * 4, list("abcd"), [1, 0, 1, 0]).judge(TrecRun([1, 1], ["a", "x"], [2, 1]))
+    at_5 = precision(found.y, found.f, found.qid, k=5, ties="ordinal").mean
+    assert (at_5, at_5 * min(5, 2) / 5) == (1 / 2, 1 / 5)
+
+
 def test_measures_of_a_run_are_trec_evals() -> None:
     pytrec_eval = pytest.importorskip(
         "pytrec_eval", reason="compares with trec_eval: pip install pytrec-eval-terrier"
@@ -139,8 +146,9 @@ def test_a_malformed_line_is_named(tmp_path: Path, reader: Any, text: str, messa
     file.write_bytes(text.encode("latin-1"))
     with pytest.raises(DataError, match=f"some.txt(: )?{message}"):
         reader.read(file)
-    with pytest.raises(DataError, match=r"none\.txt: there is no such file; check the path"):
-        reader.read(tmp_path / "none.txt")
+    for path in (tmp_path / "none.txt", text * 99 + "none.txt"):
+        with pytest.raises(DataError, match=r"none\.txt: there is no such file; check the path"):
+            reader.read(path)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +158,11 @@ def test_a_malformed_line_is_named(tmp_path: Path, reader: Any, text: str, messa
         (lambda: TrecRun(["1"], ["a", "b"], [1.0]), "document has 2 entries, and must have one"),
         (lambda: TrecRun(["1"], ["a"], [np.nan]), "score must be a list of finite numbers"),
         (lambda: TrecRun(["1"], ["a"], [1.0], ""), "tag holds ''; a name in TREC's files"),
+        (lambda: TrecRun(["1"], [b"a"], [1.0]), "document holds b'a', which is neither text nor a"),
+        (lambda: TrecRun([None], ["a"], [1.0]), "query holds None, which is neither text nor a"),
+        (lambda: Qrels(np.array([301.0]), ["a"], [1]), "query holds .*301.0.*, which is neither"),
+        (lambda: Qrels([], [], []), "query is empty; supply at least one row"),
+        (lambda: TrecRun([], [], []), "query is empty; supply at least one row"),
         (lambda: Qrels(["1", "1"], ["a", "a"], [1, 0]), "query '1' has the document 'a' twice"),
         (lambda: Qrels(["1"], ["a"], [np.inf]), "relevance must be a list of whole numbers"),
         (lambda: Qrels(["1"], ["a"], [0.5]), "relevance must be a list of whole numbers"),

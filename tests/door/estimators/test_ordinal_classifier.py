@@ -184,6 +184,7 @@ def test_amae_is_the_mean_of_the_mean_absolute_errors_of_the_levels() -> None:
     assert average_mean_absolute_error([0] * 9 + [1], [0] * 10) == 0.5
     # Numbers are distances, places are steps.
     assert average_mean_absolute_error([1, 10], [10, 10]) == 4.5
+    assert average_mean_absolute_error(np.array([1, 10], dtype=object), [10, 10]) == 4.5
     assert average_mean_absolute_error([1, 10], [10, 10], [1, 10]) == 0.5
 
 

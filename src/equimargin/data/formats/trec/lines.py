@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,7 +38,8 @@ def read_lines(
         If the file cannot be read, a line has another number of fields or an invalid
         value, or a query has a document twice.
     """
-    if source != "-" and not Path(source).exists():
+    # `Path.exists` raises an error for a name that is too long, such as a file's text.
+    if source != "-" and not os.path.exists(source):
         raise DataError(f"{source}: there is no such file; check the path")
     file = open_source(source)
     first: dict[tuple[str, str], int] = {}
@@ -90,7 +92,7 @@ def check_names(values: Sequence[Any] | NDArray[Any], name: str, n: int) -> tupl
     Parameters
     ----------
     values : sequence of str or of int
-        Names.
+        Names; other numbers have no unique text: 301 in a column of floats is "301.0".
     name : str
         Name of the argument.
     n : int
@@ -99,18 +101,26 @@ def check_names(values: Sequence[Any] | NDArray[Any], name: str, n: int) -> tupl
     Raises
     ------
     DataError
-        If there are more or fewer, or one is empty or has white space.
+        If there are none, more or fewer, or one is of another type, is empty or has white
+        space.
     """
-    names = tuple(map(str, values))
-    if len(names) != n:
-        raise DataError(f"{name} has {len(names)} entries, and must have one for each of {n} rows")
-    for text in names:
-        if not _is_name(text):
+    given = tuple(values)
+    if len(given) != n:
+        raise DataError(f"{name} has {len(given)} entries, and must have one for each of {n} rows")
+    if n == 0:
+        raise DataError(f"{name} is empty; supply at least one row")
+    for entry in given:
+        if not isinstance(entry, str | Integral) or isinstance(entry, bool):
             raise DataError(
-                f"{name} holds {shown(text)}; a name in TREC's files is text without white "
+                f"{name} holds {shown(entry)}, which is neither text nor a whole number; "
+                f"convert the names to one of them"
+            )
+        if not _is_name(str(entry)):
+            raise DataError(
+                f"{name} holds {shown(entry)}; a name in TREC's files is text without white "
                 f"space and NUL characters, and not empty"
             )
-    return names
+    return tuple(map(str, given))
 
 
 def check_unique(query: Sequence[str], document: Sequence[str]) -> None:
