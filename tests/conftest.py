@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import NoReturn
 
 # pytest-xdist sets COLUMNS, which would narrow the printed tables.
 os.environ.pop("COLUMNS", None)
@@ -46,6 +47,23 @@ settings.register_profile(
     "nightly", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "2000")), print_blob=True
 )
 settings.load_profile(os.environ.get("EQUIMARGIN_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _process_goes_on() -> Iterator[None]:
+    """Make commands exit by an exception in the process of the tests.
+
+    A command ends its process at once if work is left, which may be that of an earlier
+    test.
+    """
+    from equimargin.cli.output import errors
+
+    def leave(status: int) -> NoReturn:
+        raise SystemExit(status)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(errors, "_exit_at_once", leave)
+        yield
 
 
 @pytest.fixture

@@ -512,7 +512,7 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
         (["xor", "--lambda-min", "-1"], ["lambda_min"]),
         (["xor", "--lambda-min", "nan"], ["lambda_min"]),
         (["xor", "--max-events", "0"], ["--max-events"]),
-        (["xor", "--time-limit", "0"], ["time_limit"]),
+        (["xor", "--time-limit", "0"], ["--time-limit"]),
         (["xor", "--plot", "path.txt"], ["path.txt", ".svg, .png or .pdf"]),
         (["xor", "--save", "path.csv"], ["path.csv", ".npz"]),
         (["xor", "--save", "no/such/folder/x.npz"], ["no/such/folder", "does not exist"]),

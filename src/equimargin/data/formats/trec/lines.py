@@ -82,8 +82,11 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[Sequence[object]])
     lines : iterable of sequence
         Fields of every line.
     """
+    from equimargin.solvers.problem_file import whole
+
     text = "".join(" ".join(map(str, line)) + "\n" for line in lines)
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    with whole(Path(path)) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 def check_names(values: Sequence[Any] | NDArray[Any], name: str, n: int) -> tuple[str, ...]:

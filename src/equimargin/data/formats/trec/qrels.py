@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.data.formats.trec.lines import check_names, check_unique, read_lines, write_lines
 from equimargin.data.formats.trec.run import TrecRun
 from equimargin.data.words import DataError, integer, shown
-from equimargin.formulations.numeric.arguments import check_reals
-from equimargin.formulations.numeric.arrays import Array, Index
 
 FIELDS: Final = ("query", "iteration", "document", "relevance")
 """Fields of a line."""
@@ -37,8 +35,8 @@ class JudgedRun(NamedTuple):
         Judged queries without a document in the run; their metrics are 0.
     """
 
-    y: Array
-    f: Array
+    y: NDArray[np.float64]
+    f: NDArray[np.float64]
     qid: NDArray[np.str_]
     document: NDArray[np.str_]
     unjudged: tuple[str, ...]
@@ -69,10 +67,12 @@ class Qrels:
         document: Sequence[Any] | NDArray[Any],
         relevance: ArrayLike,
     ) -> None:
+        from equimargin.formulations.numeric.arguments import check_reals
+
         given = check_reals(relevance, "relevance")
         if given.ndim != 1 or not ((given == np.floor(given)) & (np.abs(given) < 2.0**53)).all():
             raise DataError("relevance must be a list of whole numbers; round the others")
-        self.relevance: Index = given.astype(np.int64)
+        self.relevance: NDArray[np.int64] = given.astype(np.int64)
         self.query = check_names(query, "query", len(given))
         self.document = check_names(document, "document", len(given))
         check_unique(self.query, self.document)

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.data.formats.trec.lines import check_names, check_unique, read_lines, write_lines
 from equimargin.data.words import DataError, is_finite, shown
-from equimargin.formulations.numeric.arguments import check_reals
-from equimargin.formulations.numeric.arrays import Array
 
 FIELDS: Final = ("query", "Q0", "document", "rank", "score", "tag")
 """Fields of a line."""
@@ -45,7 +43,9 @@ class TrecRun:
         score: ArrayLike,
         tag: str = "equimargin",
     ) -> None:
-        self.score: Array = check_reals(score, "score").copy()
+        from equimargin.formulations.numeric.arguments import check_reals
+
+        self.score: NDArray[np.float64] = check_reals(score, "score").copy()
         if self.score.ndim != 1 or not np.isfinite(self.score).all():
             raise DataError("score must be a list of finite numbers; remove the other rows")
         self.query = check_names(query, "query", len(self.score))
