@@ -87,15 +87,19 @@ def settle(B: Any, e: Array, v: Array, weight: Array, equations: int) -> tuple[B
     return None if len(np.setdiff1d(np.arange(equations), settled)) else (ball, settled)
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore", invalid="ignore")
 def _independent(dense: Array, needed: Mask) -> tuple[Index, Index]:
     """Return the rows that are independent in floats, needed ones first, and the others."""
     from scipy.linalg import qr
 
     if not len(dense):
         return np.arange(0), np.arange(0)
-    longer = np.where(needed, LEADING, 1.0) / np.sqrt((dense**2).sum(axis=1))
-    triangle, order = qr((dense * longer[:, None]).T, mode="r", pivoting=True, check_finite=False)
+    # Squares of tiny entries would underflow; a row without entries depends on the others.
+    largest = np.abs(dense).max(axis=1, initial=0.0, keepdims=True)
+    scaled = dense / np.where(largest > 0, largest, 1.0)
+    lengths = np.maximum(np.sqrt((scaled**2).sum(axis=1, keepdims=True)), 1.0)
+    scaled *= np.where(needed, LEADING, 1.0)[:, None] / lengths
+    triangle, order = qr(scaled.T, mode="r", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diag(triangle))
     rank = int((diagonal > DEPENDENT).sum())
     return np.sort(order[:rank]), np.sort(order[rank:])

@@ -142,6 +142,16 @@ def test_dependent_equations_are_settled_together() -> None:
     assert settle(B, np.array([1.0, 2.0000001, 1.0]), v, weight, 3) is None
 
 
+def test_equations_of_variables_with_tiny_weights_are_settled() -> None:
+    """The squares of the weighted entries underflow; a warning is an error here."""
+    B, v = sparse.csr_array([[3.0, 0.0], [0.0, 7.0]]), np.array([0.4, 0.2])
+    settled = settle(B, np.ones(2), v, np.array([1.0, 1e-200]), 2)
+    assert settled is not None
+    ball, rows = settled
+    assert rows.tolist() == [0, 1]
+    assert (np.abs(ball.middle - [1 / 3, 1 / 7]) <= ball.radius + 1e-16).all()
+
+
 def one_row(a: float, h: float, lower: float = 0.0) -> StandardForm:
     return StandardForm(
         sparse.csr_array((1, 1)),
