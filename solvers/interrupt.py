@@ -21,7 +21,7 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
-from equimargin.formulations.numeric.jit import leave_clock, run_seconds
+from equimargin.formulations.numeric.jit import clock_lent, run_seconds
 
 T = TypeVar("T")
 
@@ -88,7 +88,6 @@ def interruptible(
     KeyboardInterrupt
         Soon after the user interrupts the main thread.
     """
-    # The first call of run_seconds creates a clock, which the copied context shares.
     until = run_seconds() + seconds
     results: list[T] = []
     failures: list[BaseException] = []
@@ -103,18 +102,18 @@ def interruptible(
             failures.append(failure)
         done.set()
 
-    try:
-        with _held_back() as interrupted:
-            threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()
-            while not (done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or run_seconds() >= until):
-                pass
-    finally:
-        if not done.is_set():
-            cancel()
-            done.wait(SECONDS_TO_END)
-        if not done.is_set():
-            # Abandoned work may compile later, which must not stop the caller's clock.
-            leave_clock()
+    with clock_lent(context):
+        try:
+            with _held_back() as interrupted:
+                threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()
+                while not (
+                    done.wait(SECONDS_BETWEEN_LOOKS) or interrupted() or run_seconds() >= until
+                ):
+                    pass
+        finally:
+            if not done.is_set():
+                cancel()
+                done.wait(SECONDS_TO_END)
     if not (failures or results) and run_seconds() >= until:
         raise TimeoutError(f"no result within {seconds:.3g} s")
     if not (failures or results):

@@ -25,7 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any, ParamSpec, TypeVar
@@ -445,6 +445,8 @@ class _Clock:
         Expected CPU seconds of all functions compiled so far.
     compiling : int
         Number of functions in compilation, each a callee of the one before.
+    lent : _Clock or None
+        Clock of another thread, which works while this one waits.
     """
 
     seconds = 0.0
@@ -452,13 +454,18 @@ class _Clock:
     depth = 0
     foreseen = 0.0
     compiling = 0
+    lent: _Clock | None = None
+
+    def measure(self) -> float:
+        """Return the seconds so far, of the working thread while this one waits."""
+        lent = self.lent
+        if lent is not None:
+            return lent.measure()
+        return self.seconds + (time.perf_counter() - self.since if self.depth else 0.0)
 
 
 _CLOCK: ContextVar[_Clock] = ContextVar("_CLOCK")
-"""Clock of a thread, and of its work in another thread in a copy of its context.
-
-`interruptible` runs work in this way.
-"""
+"""Clock of a thread; no other thread changes it."""
 
 
 def _clock() -> _Clock:
@@ -471,11 +478,27 @@ def _clock() -> _Clock:
         return clock
 
 
-def leave_clock() -> None:
-    """Give this context its own clock, which abandoned work no longer stops."""
-    clock = _Clock()
-    clock.seconds = measure_compile_seconds()
-    _CLOCK.set(clock)
+@contextmanager
+def clock_lent(context: Context) -> Iterator[None]:
+    """Count the compile time of a thread as that of the caller, who waits for it.
+
+    Work that still runs after the `with` block counts no longer: what it compiles must
+    not stop the clock of the caller, nor that of the caller's own caller.
+
+    Parameters
+    ----------
+    context : Context
+        Context in which the thread works, a copy of the caller's.
+    """
+    own, lent = _clock(), _Clock()
+    lent.seconds, lent.foreseen = own.measure(), own.foreseen
+    context.run(_CLOCK.set, lent)
+    own.lent = lent
+    try:
+        yield
+    finally:
+        own.seconds, own.foreseen = lent.measure(), lent.foreseen
+        own.lent = None
 
 
 def measure_compile_seconds() -> float:
@@ -483,8 +506,7 @@ def measure_compile_seconds() -> float:
 
     They are those of the calling thread and of threads that work for it.
     """
-    clock = _clock()
-    return clock.seconds + (time.perf_counter() - clock.since if clock.depth else 0.0)
+    return _clock().measure()
 
 
 def run_seconds() -> float:
@@ -632,9 +654,10 @@ def _timed(compile: Callable[P, R]) -> Callable[P, R]:
         try:
             return compile(*arguments, **options)
         finally:
-            clock.depth -= 1
-            if not clock.depth:
+            # First the seconds: another thread that reads them between sees too many.
+            if clock.depth == 1:
                 clock.seconds += time.perf_counter() - clock.since
+            clock.depth -= 1
 
     return timed
 

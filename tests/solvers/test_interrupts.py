@@ -6,6 +6,7 @@ times of the process that is to end: they do not depend on other processes on th
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import signal
@@ -586,8 +587,12 @@ def test_work_that_compiles_has_its_time_for_what_it_is_asked_for() -> None:
         interruptible(lambda: time.sleep(0.5), seconds=0.2)
 
 
-def test_abandoned_work_that_compiles_does_not_stop_the_clock_of_its_caller() -> None:
-    """A clock that stood still would never reach the time limits of later runs."""
+@pytest.mark.parametrize("waiting", [0, 1, 2])
+def test_abandoned_work_that_compiles_stops_the_clock_of_no_caller(waiting: int) -> None:
+    """A clock that stood still would never reach the time limits of later runs.
+
+    A caller waits for a thread in which the work is abandoned, and so on.
+    """
     begun = threading.Event()
 
     @_timed
@@ -599,8 +604,13 @@ def test_abandoned_work_that_compiles_does_not_stop_the_clock_of_its_caller() ->
         time.sleep(0.5)
         compile_at_length()
 
-    with pytest.raises(TimeoutError):
-        interruptible(work, seconds=0.05)
+    def abandon() -> None:
+        with pytest.raises(TimeoutError):
+            interruptible(work, seconds=0.05)
+
+    for _ in range(waiting):
+        abandon = functools.partial(interruptible, abandon)
+    abandon()
     assert begun.wait(HANG)
     before = run_seconds()
     time.sleep(0.2)
