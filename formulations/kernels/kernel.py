@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,11 @@ Above it this expansion loses digits of the exponent, and differences x - z do n
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """Kernel k(x, z) with its parameters."""
+    """Kernel k(x, z) with its parameters.
+
+    Sums and products of kernels are kernels, and so is a positive number times a kernel:
+    `2.0 * rbf(0.1) + linear()`.
+    """
 
     name: ClassVar[str]
     sklearn_name: ClassVar[str] = ""
@@ -47,6 +52,25 @@ class Kernel(ABC):
     positive_semidefinite: ClassVar[bool] = True
     given: ClassVar[bool] = False
     """True if the features are the Gram matrix itself."""
+    nonnegative: ClassVar[bool] = False
+    """True if the kernel is defined only for features of at least 0."""
+    __array_ufunc__: ClassVar[None] = None
+    """None, so that a number of numpy times a kernel is a kernel and no array."""
+
+    def __add__(self, other: Kernel) -> Kernel:
+        # Imported here: its classes derive from this one.
+        from equimargin.formulations.kernels.combined import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        from equimargin.formulations.kernels.combined import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(other, self) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
 
     @abstractmethod
     def block(self, X: Features, Z: Features) -> Array:
@@ -262,7 +286,7 @@ class RBF(Kernel):
         centred = _centred(X, Z)
         x, z = (squared_norms(points) for points in centred)
         if self._far(Z, x, z):
-            return np.asarray(np.exp(-self.gamma * squared_distances(X, Z)))
+            return np.asarray(np.exp(-self.gamma * squared_distances(dense(X), Z)))
         K = _dense(centred[0] @ centred[1].T)
         K *= 2.0
         # The norms are added first, so that k(X, X) is exactly symmetric.
@@ -410,6 +434,11 @@ class Intercept(Kernel):
     def given(self) -> bool:  # type: ignore[override]
         """True if the features of the kernel k are its Gram matrix."""
         return self.kernel.given
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """True if the kernel k is defined only for features of at least 0."""
+        return self.kernel.nonnegative
 
     def block(self, X: Features, Z: Features) -> Array:
         return np.asarray(self.kernel.block(X, Z) + 1.0)
@@ -589,6 +618,40 @@ def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
     """
     sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
     return sizes
+
+
+def bound_exponentials(K: Array, roundings: int, absolute: float, v: Array) -> Array:
+    """Return an upper bound of E v for K = exp(-p), whose exponents p >= 0 have errors.
+
+    The computed p is p (1 + a) + b with |a| <= gamma_n and |b| <= `absolute`. The error
+    of libm's exp is 4 ulp, which are 4 eta below 2^-1022. For |e| <= 0.03, |exp(e) - 1|
+    <= 1.02 |e|; if the error of p may be larger, only 0 <= k <= 1 is known.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, n)
+        Computed entries.
+    roundings : int
+        Number n of roundings of an exponent.
+    absolute : float
+        Bound of b.
+    v : ndarray of shape (n,)
+        Weights of the entries' errors, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Upper bound of E v.
+    """
+    unit = find_unit(K)
+    share = gamma_n(roundings, unit)
+    exponents = np.maximum(-np.log(K, where=K > 0, out=np.zeros_like(K)), 0.0)
+    # Where K is 0 in float64, the exponent is above 745.
+    if not share * max(float(exponents.max(initial=0.0)), 750.0) + absolute <= 0.02:
+        return np.full(len(K), float(v.sum()) * 1.01)
+    relative_error = 1.02 * (share * exponents + absolute) + 10 * unit
+    bound: Array = (K * relative_error) @ v + (16 * v.sum() + len(v)) * SMALLEST
+    return bound
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
