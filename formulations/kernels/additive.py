@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Features, Index, canonical, is_sparse
-from equimargin.formulations.numeric.jit import brief_by, contracted, in_numpy
+from equimargin.formulations.numeric.jit import brief_for, contracted, in_numpy
 
 PANEL_COLUMNS = 128
 """Points z whose sums are computed at a time; the sums stay in the first-level cache."""
-TERM_IN_NUMPY = 1 / 100
+TERM_IN_NUMPY = 1 / 200
 """Cost of a term in numpy, relative to a loop in Python."""
 
 
@@ -65,7 +65,7 @@ def sums_are_finite(X: Features, Z: Features) -> bool:
         Points z_j.
     """
     largest = sum(float(abs(points).max()) for points in (X, Z) if 0 not in points.shape)
-    return 2.0 * X.shape[1] * largest < np.inf
+    return bool(2.0 * X.shape[1] * largest < np.inf)
 
 
 def _rows(X: Features) -> tuple[Index, Index, Array]:
@@ -96,7 +96,7 @@ def _add_terms_in_numpy(X: Array, Z: Array, chi2: bool, D: Array) -> None:
         D += np.abs(terms)
 
 
-@brief_by(lambda _, X, Z, chi2, D: TERM_IN_NUMPY * D.size * X.shape[1])
+@brief_for(lambda X, Z, chi2, D: TERM_IN_NUMPY * D.size * X.shape[1])
 @in_numpy(_add_terms_in_numpy)
 @contracted
 def _add_terms(X: Array, Z: Array, chi2: bool, D: Array) -> None:
@@ -114,7 +114,11 @@ def _add_terms(X: Array, Z: Array, chi2: bool, D: Array) -> None:
                     sums[j] += _term(x, z[j], chi2)
 
 
-@brief_by(lambda _, ends, columns, *others: others[-1].shape[1] * columns.size)
+@brief_for(
+    lambda x_ends, x_columns, x_values, z_ends, z_columns, *others: (
+        (len(z_ends) - 1) * x_columns.size + (len(x_ends) - 1) * z_columns.size
+    )
+)
 @contracted
 def _add_merged(
     x_ends: Index,

@@ -68,7 +68,9 @@ class Kernel(ABC):
 
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(other, self) if isinstance(other, Real) else NotImplemented
+        if isinstance(other, Real):
+            return Scaled(other, self)
+        return NotImplemented
 
     __rmul__ = __mul__
 

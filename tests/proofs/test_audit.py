@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,7 +29,14 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.data import load
-from equimargin.formulations import classification, linear, polynomial
+from equimargin.formulations import (
+    Kernel,
+    chi2,
+    classification,
+    laplacian,
+    linear,
+    polynomial,
+)
 from equimargin.proofs import Audit, audit
 from equimargin.proofs.foreign_files import read as read_any
 from equimargin.proofs.foreign_models import (
@@ -119,6 +127,25 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
         slacks**2 if loss == "squared_hinge" else slacks
     ).sum()
     holds(audit(estimator, X, Y), float(own))
+
+
+@pytest.mark.parametrize(
+    ("function", "kernel", "labels"),
+    [
+        (laplacian_kernel, laplacian(1 / 30), Y),
+        (chi2_kernel, chi2(), Y),
+        (laplacian_kernel, laplacian(1 / 30), np.arange(120) % 3),
+    ],
+)
+def test_functions_of_scikit_learn_are_audited_as_kernels(
+    function: Any, kernel: Kernel, labels: np.ndarray
+) -> None:
+    points = np.abs(X)
+    found = audit(SVC(kernel=function, C=0.5, tol=1e-8).fit(points, labels), points, labels)
+    assert found.relative_excess[1] < 1e-6
+    K = SVC(kernel="precomputed", C=0.5, tol=1e-8).fit(kernel.block(points, points), labels)
+    given = audit(K, kernel.block(points, points), labels)
+    assert found.optimum.lower == pytest.approx(given.optimum.lower, rel=1e-6)
 
 
 def test_an_excess_that_is_known() -> None:
