@@ -360,8 +360,8 @@ def _of_files() -> dict[str, type[Kernel]]:
 
     Kernels of plug-ins cannot be written to files.
     """
-    own = (made for made in KERNELS.values() if made.__module__.startswith("equimargin."))
-    return {made.__name__: made for made in (*own, Intercept, Sum, Product, Scaled)}
+    kernels: tuple[type[Kernel], ...] = (*KERNELS.values(), Intercept, Sum, Product, Scaled)
+    return {made.__name__: made for made in kernels if made.__module__.startswith("equimargin.")}
 
 
 def _features(X: Any) -> Arrays:

@@ -543,6 +543,8 @@ LATER_KERNELS = [
 @example(np.array([[0.0] * 100, [1.6e-162] * 100]), exponential(1e163))
 @example(np.array([[0.0, 1e-160], [1e-170, 1e-165]]), laplacian(1e160))
 @example(np.array([[0.0, 5e-324], [5e-324, 1e-323]]), chi2(1e300))
+@example(np.array([[0.13, -0.13, 0.64], [0.1, -0.54, -0.13]]), rbf(50.0) + linear())
+@example(np.array([[0.3, 0.7], [0.31, 0.69]]), rbf(0.001) * polynomial(40, 0.1, 3.0))
 def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
     X = np.abs(X) if kernel.nonnegative else X
