@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.combined import Combination, Product, Scaled, Sum
+from equimargin.formulations.kernels.combined import Combination, Multiple, Product, Sum
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel
 from equimargin.formulations.kernels.registry import KERNELS
@@ -360,7 +360,7 @@ def _of_files() -> dict[str, type[Kernel]]:
 
     Kernels of plug-ins cannot be written to files.
     """
-    kernels: tuple[type[Kernel], ...] = (*KERNELS.values(), Intercept, Sum, Product, Scaled)
+    kernels: tuple[type[Kernel], ...] = (*KERNELS.values(), Intercept, Sum, Product, Multiple)
     return {made.__name__: made for made in kernels if made.__module__.startswith("equimargin.")}
 
 

@@ -20,8 +20,8 @@ from equimargin.formulations.numeric.rounding import SMALLEST
 class Chi2(Kernel):
     """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), for x, z >= 0.
 
-    A term with x_j = z_j = 0 is 0. The kernel is positive semidefinite for nonnegative
-    features, and refused for others. By name, gamma is 1 by default, as in scikit-learn.
+    A term with x_j = z_j = 0 is 0. Negative features are refused. By name, gamma is 1 by
+    default, as in scikit-learn.
 
     Parameters
     ----------
@@ -126,7 +126,8 @@ def check_nonnegative(X: Features) -> None:
     """
     least = float((X.data if is_sparse(X) else X).min(initial=0.0))
     if least < 0:
+        # The first words are those that scikit-learn's `check_estimator` expects.
         raise ValueError(
-            f"X must have no negative features with a chi2 kernel, not {least:g}; scale each "
-            f"feature to [0, 1], or choose another kernel, such as laplacian"
+            f"Negative values in data, which a chi2 kernel does not have: X holds {least:g}; "
+            f"scale each feature to [0, 1], or choose another kernel, such as laplacian"
         )

@@ -182,7 +182,7 @@ class Product(Combination):
 
 
 @dataclass(frozen=True)
-class Scaled(Combination):
+class Multiple(Combination):
     """c k(x, z), as `c * kernel` makes it.
 
     Parameters
@@ -201,7 +201,7 @@ class Scaled(Combination):
     factor: float
     kernel: Kernel
 
-    name = "scaled"
+    name = "multiple"
 
     def __post_init__(self) -> None:
         set_number(self, "factor", "positive and finite", lambda v: 0 < v < np.inf)

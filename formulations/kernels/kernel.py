@@ -64,12 +64,13 @@ class Kernel(ABC):
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
-        from equimargin.formulations.kernels.combined import Product, Scaled
+        # Imported here as for a sum.
+        from equimargin.formulations.kernels.combined import Multiple, Product
 
         if isinstance(other, Kernel):
             return Product(self, other)
         if isinstance(other, Real):
-            return Scaled(other, self)
+            return Multiple(other, self)
         return NotImplemented
 
     __rmul__ = __mul__

@@ -26,7 +26,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.kernels.combined import Product, Scaled, Sum
+from equimargin.formulations.kernels.combined import Multiple, Product, Sum
 from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.solvers import SOLVERS, exact_optimum, solve
 from equimargin.solvers.exact.numbers import given_gram
@@ -100,7 +100,7 @@ def test_sparse_points_have_the_values_of_dense_ones(kernel: Kernel) -> None:
 
 
 def test_negative_features_are_refused_wherever_they_come_from() -> None:
-    message = "no negative features with a chi2 kernel, not -2; scale each feature"
+    message = "^Negative values in data, .*: X holds -2; scale each feature"
     turned = X.copy()
     turned[3, 1] = -2.0
     kernel = rbf(1.0) * (2.0 * chi2(1.0))
@@ -119,7 +119,7 @@ def test_kernels_are_combined_by_operators() -> None:
     k, other = rbf(0.5), laplacian(2.0)
     assert k + other == Sum(k, other)
     assert k * other == Product(k, other)
-    assert 2 * k == k * 2.0 == np.float64(2.0) * k == Scaled(2.0, k)
+    assert 2 * k == k * 2.0 == np.float64(2.0) * k == Multiple(2.0, k)
     A, B = k.block(X, X[:5]), other.block(X, X[:5])
     combined = 2.0 * k * other + k
     assert combined.block(X, X[:5]) == pytest.approx(2.0 * A * B + A, rel=1e-14)
@@ -128,7 +128,7 @@ def test_kernels_are_combined_by_operators() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         k + 1  # type: ignore[operator]
     for factor in (-1.0, 0, np.inf, True):
-        with pytest.raises(ValueError, match="scaled kernel: factor must be positive and finite"):
+        with pytest.raises(ValueError, match="multiple kernel: factor must be positive and finite"):
             factor * k
     with pytest.raises(ValueError, match=r"kernels of points, .* not Precomputed\(\); add or mult"):
         k + precomputed()
@@ -144,7 +144,7 @@ def test_a_file_keeps_the_kernel(kernel: Kernel) -> None:
     ("text", "message"),
     [
         (["Sum", ["RBF", 1.0], 3.0], "kernels of points"),
-        (["Scaled", -1.0, ["RBF", 1.0]], "factor must be positive"),
+        (["Multiple", -1.0, ["RBF", 1.0]], "factor must be positive"),
         (["Product", ["RBF", 1.0], ["Precomputed"]], "kernels of points"),
         (["Combination"], "kernel 'Combination' is unknown"),
     ],

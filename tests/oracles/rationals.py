@@ -18,7 +18,7 @@ from equimargin.formulations import (
     Problem,
 )
 from equimargin.formulations.kernels.chi2 import Chi2
-from equimargin.formulations.kernels.combined import Product, Scaled, Sum
+from equimargin.formulations.kernels.combined import Multiple, Product, Sum
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
 from equimargin.formulations.kernels.laplacian import Laplacian
@@ -74,7 +74,7 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
         return entry(kernel.first, x, z) + entry(kernel.second, x, z)
     if isinstance(kernel, Product):
         return entry(kernel.first, x, z) * entry(kernel.second, x, z)
-    if isinstance(kernel, Scaled):
+    if isinstance(kernel, Multiple):
         return Fraction(kernel.factor) * entry(kernel.kernel, x, z)
     if isinstance(kernel, Laplacian | Chi2):
         terms = [
