@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.combined import Combination, Multiple, Product, Sum
+from equimargin.formulations.kernels.combined import Composite, Multiple, Product, Sum
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel
 from equimargin.formulations.kernels.registry import KERNELS
@@ -348,7 +348,7 @@ def _kernel(text: list[Any]) -> Kernel:
     if name not in _of_files():
         raise ValueError(f"its kernel {name!r} is unknown")
     made = _of_files()[name]
-    if issubclass(made, Combination):
+    if issubclass(made, Composite):
         return made(*(_kernel(value) if isinstance(value, list) else value for value in parameters))
     if not all(map(is_number, parameters)):
         raise ValueError(f"the parameters of its kernel are no numbers: {parameters}")

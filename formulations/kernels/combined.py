@@ -19,7 +19,7 @@ from equimargin.formulations.numeric.rounding import (
 
 
 @dataclass(frozen=True)
-class Combination(Kernel):
+class Composite(Kernel):
     """Base of the kernels that are computed from kernels of points, their parts."""
 
     @property
@@ -47,7 +47,7 @@ class Combination(Kernel):
 
 
 @dataclass(frozen=True)
-class Sum(Combination):
+class Sum(Composite):
     """k(x, z) + l(x, z) of two kernels, as `first + second` makes it.
 
     Parameters
@@ -105,7 +105,7 @@ class Sum(Combination):
 
 
 @dataclass(frozen=True)
-class Product(Combination):
+class Product(Composite):
     """k(x, z) l(x, z) of two kernels, as `first * second` makes it.
 
     It is positive semidefinite if both kernels are (Schur's product theorem).
@@ -182,7 +182,7 @@ class Product(Combination):
 
 
 @dataclass(frozen=True)
-class Multiple(Combination):
+class Multiple(Composite):
     """c k(x, z), as `c * kernel` makes it.
 
     Parameters

@@ -146,7 +146,7 @@ def test_a_file_keeps_the_kernel(kernel: Kernel) -> None:
         (["Sum", ["RBF", 1.0], 3.0], "kernels of points"),
         (["Multiple", -1.0, ["RBF", 1.0]], "factor must be positive"),
         (["Product", ["RBF", 1.0], ["Precomputed"]], "kernels of points"),
-        (["Combination"], "kernel 'Combination' is unknown"),
+        (["Composite"], "kernel 'Composite' is unknown"),
     ],
 )
 def test_a_file_with_parts_that_are_no_kernels_is_refused(text: list[Any], message: str) -> None:
