@@ -17,9 +17,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.combined import Composite, Multiple, Product, Sum
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import Intercept, Kernel
+from equimargin.formulations.kernels.kernel import (
+    Composite,
+    Intercept,
+    Kernel,
+    Multiple,
+    Product,
+    Sum,
+)
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error

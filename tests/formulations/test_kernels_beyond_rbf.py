@@ -26,7 +26,7 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.kernels.combined import Multiple, Product, Sum
+from equimargin.formulations.kernels.kernel import Multiple, Product, Sum
 from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.solvers import SOLVERS, exact_optimum, solve
 from equimargin.solvers.exact.numbers import given_gram

@@ -18,9 +18,16 @@ from equimargin.formulations import (
     Problem,
 )
 from equimargin.formulations.kernels.chi2 import Chi2
-from equimargin.formulations.kernels.combined import Multiple, Product, Sum
 from equimargin.formulations.kernels.exponential import Exponential
-from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
+from equimargin.formulations.kernels.kernel import (
+    RBF,
+    Intercept,
+    Linear,
+    Multiple,
+    Polynomial,
+    Product,
+    Sum,
+)
 from equimargin.formulations.kernels.laplacian import Laplacian
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
