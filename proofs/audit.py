@@ -15,12 +15,13 @@ is unchanged, and f is the function that the file defines.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from html import escape
 from math import fsum, inf, nextafter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,11 +33,7 @@ from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import (
-    classification,
-    make_margin_problem,
-    regression,
-)
+from equimargin.formulations.problem.construct import classification, ranking, regression
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.programs import compile_program
@@ -48,11 +45,14 @@ from equimargin.proofs.foreign_machines import (
     Machines,
     encode_labels,
     of_classifier,
+    to_ranker,
 )
 from equimargin.proofs.foreign_models import Model
 from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
+ALONE: Mapping[str, Any] = {}
+"""Queries of a model that is no ranker."""
 LEAST_SECONDS = 0.1
 """Seconds that the solver of a machine has at least, once the time of all is over."""
 EXCESS_OVER_COST = 1e-9
@@ -240,25 +240,29 @@ def audit(
     tol: float = 1e-9,
     time_limit: float = 60.0,
     nearest_rows: bool = False,
+    qid: ArrayLike | None = None,
+    per_query: Literal["sum", "mean"] = "sum",
 ) -> Audit | Any:
     """Return the proven distance of a model from the optimum of the problem that it claims.
 
     An SVC or NuSVC of more than two classes has a machine per pair of classes, a
     LinearSVC one per class against all others; each is audited. With
-    multi_class="crammer_singer" there is one problem.
+    multi_class="crammer_singer" there is one problem. With queries, a linear classifier of
+    pair differences is audited as a ranker.
 
     Parameters
     ----------
     model : estimator or AnyModel
-        Fitted scikit-learn SVC, NuSVC, SVR or LinearSVC, a pipeline that ends in one, a
-        parameter search whose best estimator is one, or a model of `foreign_models` or
-        `foreign_machines`.
+        Fitted scikit-learn SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a pipeline that
+        ends in one, a parameter search whose best estimator is one, or a model of
+        `foreign_models` or `foreign_machines`.
     X : array-like of shape (m, d)
         Training features, as passed to the model or its pipeline; the Gram matrix for a
         precomputed kernel.
     y : array-like of shape (m,)
-        Labels, of which the larger of two is positive, or targets. For a model of a
-        LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the number 1.
+        Labels, of which the larger of two is positive, targets, or relevances. For a
+        model of a LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the
+        number 1.
     C, epsilon : float, optional
         Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
@@ -270,6 +274,10 @@ def audit(
     nearest_rows : bool, default False
         True to replace a rounded support vector of a file by the nearest row of X, as
         in the training. By default f is the function of the vectors in the file.
+    qid : array-like of shape (m,), optional
+        Queries of a ranker; without any, all rows are of one query.
+    per_query : {"sum", "mean"}, default "sum"
+        "mean" if C is the cost of a query, which its pairs share, and not of a pair.
 
     Returns
     -------
@@ -285,12 +293,15 @@ def audit(
         without indices of rows, up to 1e-7 relative); or as the problem's constructor.
     """
     known = model if isinstance(model, AnyModel) else of_classifier(model)
+    if qid is not None or per_query != "sum":
+        known = to_ranker(known)
     limits = {"tol": tol, "time_limit": positive(time_limit, "time_limit")}
     if isinstance(known, JointModel):
         return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
     if isinstance(known, Machines):
         return _of_machines(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
-    return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
+    ranked = {"qid": qid, "per_query": per_query}
+    return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits, ranked=ranked)
 
 
 def _of_one(
@@ -303,6 +314,7 @@ def _of_one(
     nearest_rows: bool,
     tol: float,
     time_limit: float,
+    ranked: Mapping[str, Any] = ALONE,
 ) -> Audit:
     """Return the audit of a model of one function."""
     C = _cost(known, len(np.asarray(y)), C, sample_weight)
@@ -310,7 +322,7 @@ def _of_one(
         raise ValueError(
             "C must be finite; a hard-margin model in floating point has no objective value"
         )
-    problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
+    problem = _problem(known, known.features(X), y, C, epsilon, sample_weight, ranked)
     known = _with_weights(known, problem)
     # A linear model has w alone; any other has the coefficients of its support vectors.
     if known.coefficients is None:
@@ -542,23 +554,22 @@ def _problem(
     C: float,
     epsilon: float | None,
     sample_weight: ArrayLike | None,
+    ranked: Mapping[str, Any],
 ) -> MarginProblem:
     """Return the problem that the model claims to solve, with the caller's parameters."""
     targets, claimed = np.asarray(y), model.claimed
+    if claimed.constant is not None and claimed.extra_features:
+        X = _appended(X, claimed.constant)
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
-        return make_margin_problem(
-            "regression",
-            X,
-            targets,
-            C,
-            claimed.kernel,
-            claimed.loss,
-            half_width,
-            sample_weight=sample_weight,
-        )
+        tube = regression(X, targets, C, half_width, claimed.kernel, claimed.loss, sample_weight)
+        return tube if claimed.free_bias else replace(tube, bias=False)
     if epsilon is not None:
-        raise ValueError("epsilon belongs to regression, and this is a model for classification")
+        raise ValueError(f"epsilon belongs to regression, and this is a model for {claimed.task}")
+    if claimed.task == "ranking":
+        if sample_weight is not None:
+            raise ValueError("a ranker has no sample weights; leave them out")
+        return ranking(X, targets, C=C, kernel=claimed.kernel, loss=claimed.loss, **ranked)
     # The larger of two labels is the positive class.
     codes = encode_labels(targets, targets.size, 2, model.numeric_labels)
     signs = 2.0 * codes - 1.0
@@ -568,26 +579,24 @@ def _problem(
         if sample_weight is None
         else check_weights(sample_weight, targets.size, "sample_weight")
     )
-    if claimed.constant is not None and claimed.extra_features:
-        X = _appended(X, claimed.constant)
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
-    return make_margin_problem(
-        "classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given
-    )
+    return classification(X, signs, C, claimed.kernel, claimed.loss, bias, given)
 
 
 def _with_weights(model: Model, problem: MarginProblem) -> Model:
-    """Return a model with w if one vector, which is no row, has its linear function.
+    """Return a model with w if vectors that are no rows have its linear function.
 
     With a free bias the coefficients of a trained model sum to 0, so that it has two
-    support vectors or none. A linear function may be written as one, which is w.
+    support vectors or none. A linear function may be written as one, which is w, and that
+    of a ranker as many, whose coefficients are no multipliers of pairs.
     """
-    alone = model.coefficients is not None and len(model.coefficients) == 1
-    if not alone or model.support is not None or not isinstance(model.claimed.kernel, Linear):
+    beta, task = model.coefficients, model.claimed.task
+    if beta is None or model.support is not None or not isinstance(model.claimed.kernel, Linear):
         return model
-    assert model.coefficients is not None
-    w = model.coefficients[0] * _as_wide_as(problem, model.vectors)[0]
+    if len(beta) != 1 and task != "ranking":
+        return model
+    w = beta @ _as_wide_as(problem, model.vectors)
     return replace(model, w=w, coefficients=None, vectors=None)
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from equimargin.cli.group import get_command
-from equimargin.cli.options.names import flag
+from equimargin.cli.options.names import flag, named
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
 from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption, seconds_option
@@ -173,8 +173,8 @@ def audit(  # prose-ok: param-section
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (keys "
-            "above), or with --trust a joblib or pickle file.",
+            help="LIBSVM, LIBLINEAR or SVMlight model, NPZ/JSON with scikit-learn's coefficients "
+            "(keys above), or with --trust a joblib or pickle file.",
         ),
     ],
     *,
@@ -209,6 +209,20 @@ def audit(  # prose-ok: param-section
             "--free-bias", "-R", metavar="", help="Bias of a LIBLINEAR model outside the norm."
         ),
     ] = False,
+    as_ranker: Annotated[
+        bool,
+        flag(
+            "--ranking",
+            "Audit a linear classifier of pair differences as a ranker of the data.",
+        ),
+    ] = False,
+    per_query: Annotated[
+        str,
+        named(
+            ("sum", "mean"),
+            "Loss of a query of a ranker: {} of the losses of its pairs.",
+        ),
+    ] = "sum",
     trust: Annotated[
         bool,
         flag(
@@ -240,28 +254,31 @@ def audit(  # prose-ok: param-section
     Exit status: 0 the interval is printed; 2 bad usage or input, such as a model
     without C if -C is missing, or coefficients that exceed C.
 
-    Keys of NPZ and JSON: kind (SVC, SVR or LinearSVC) and intercept;
+    Keys of NPZ and JSON: kind (SVC, SVR, LinearSVC, LinearSVR or RankSVM) and intercept;
 
     of SVC and SVR kernel (linear, poly, rbf or precomputed), gamma (a number), degree,
     coef0, dual_coef (n,), support (n,), the indices of its rows in the data, from 0,
     and optionally support_vectors (n, d);
 
-    of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all optionally C,
-    epsilon, class_weight.
+    of LinearSVC and LinearSVR coef (d,), loss, fit_intercept, intercept_scaling; of all
+    optionally C, epsilon, class_weight; of RankSVM only coef, loss, C.
 
-    A joblib or pickle file holds a fitted SVC, NuSVC, SVR or LinearSVC, a pipeline that
-    ends in one, or a search that found one. Of more than two classes, every machine has
-    a line, and all of them have one.
+    A joblib or pickle file holds a fitted SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a
+    pipeline that ends in one, or a search that found one. Of more than two classes, every
+    machine has a line, and all of them have one.
     """
     with report_errors(), writing(html) as write:
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.foreign_machines import to_ranker
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as caught:
             known = read_trusted(model, trust)
         known = _stated(known, class_weight, free_bias)
+        if as_ranker:
+            known = to_ranker(known)
         for warning in caught:
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
@@ -280,6 +297,8 @@ def audit(  # prose-ok: param-section
             tol=tol,
             time_limit=time_limit,
             nearest_rows=nearest_rows,
+            qid=rows.qid if rows.task == "ranking" else None,
+            per_query=cast("Literal['sum', 'mean']", per_query),
         )
         typer.echo(str(result))
         if html is not None:
@@ -287,6 +306,8 @@ def audit(  # prose-ok: param-section
             settings |= {
                 "class_weight": class_weight,
                 "free_bias": free_bias,
+                "ranking": as_ranker,
+                "per_query": per_query,
                 "nearest_rows": nearest_rows,
             }
             settings |= {"tol": tol, "time_limit": time_limit}
