@@ -33,7 +33,12 @@ from equimargin.formulations.kernels.kernel import Linear, Precomputed
 from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
-from equimargin.formulations.problem.construct import classification, ranking, regression
+from equimargin.formulations.problem.construct import (
+    classification,
+    ordinal,
+    ranking,
+    regression,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.programs import compile_program
@@ -44,10 +49,10 @@ from equimargin.proofs.foreign_machines import (
     JointModel,
     Machines,
     encode_labels,
-    of_classifier,
     to_ranker,
 )
 from equimargin.proofs.foreign_models import Model
+from equimargin.proofs.foreign_packages import of_fitted
 from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
@@ -55,20 +60,21 @@ ALONE: Mapping[str, Any] = {}
 """Queries of a model that is no ranker."""
 LEAST_SECONDS = 0.1
 """Seconds that the solver of a machine has at least, once the time of all is over."""
-EXCESS_OVER_COST = 1e-9
+EXCESS_OVER_COST = 2.0**-23
 """Largest excess of a dual coefficient over its row's cost that counts as rounding.
 
-It is relative to the cost. A larger excess contradicts C.
+It is relative to the cost, the unit of single precision, in which ThunderSVM stores C. A
+larger excess contradicts C.
 """
 LARGEST_IMBALANCE = 1e-6
 """Largest |sum of the dual coefficients| over the sum of their absolute values.
 
 A larger ratio contradicts a free bias.
 """
-FEATURE_ROUNDING = 1e-7
+FEATURE_ROUNDING = 2.0**-23
 """Largest relative difference between a feature of a support vector and its row's.
 
-LIBSVM writes features with 8 digits. A larger difference shows that the model was
+LIBSVM writes features with 8 digits, and ThunderSVM those of numbers in single precision. A larger difference shows that the model was
 trained on other data. Within this difference a support vector is matched to its row;
 f is not affected.
 """
@@ -292,7 +298,7 @@ def audit(
         contradict C or the labels; if support vectors are not rows of X (in a file
         without indices of rows, up to 1e-7 relative); or as the problem's constructor.
     """
-    known = model if isinstance(model, AnyModel) else of_classifier(model)
+    known = model if isinstance(model, AnyModel) else of_fitted(model)
     if qid is not None or per_query != "sum":
         known = to_ranker(known)
     limits = {"tol": tol, "time_limit": positive(time_limit, "time_limit")}
@@ -566,10 +572,10 @@ def _problem(
         return tube if claimed.free_bias else replace(tube, bias=False)
     if epsilon is not None:
         raise ValueError(f"epsilon belongs to regression, and this is a model for {claimed.task}")
-    if claimed.task == "ranking":
+    if claimed.task in ("ranking", "ordinal"):
         if sample_weight is not None:
-            raise ValueError("a ranker has no sample weights; leave them out")
-        return ranking(X, targets, C=C, kernel=claimed.kernel, loss=claimed.loss, **ranked)
+            raise ValueError(f"a model for {claimed.task} has no sample weights; leave them out")
+        return _ordered(model, X, targets, C, ranked)
     # The larger of two labels is the positive class.
     codes = encode_labels(targets, targets.size, 2, model.numeric_labels)
     signs = 2.0 * codes - 1.0
@@ -582,6 +588,19 @@ def _problem(
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
     return classification(X, signs, C, claimed.kernel, claimed.loss, bias, given)
+
+
+def _ordered(
+    model: Model, X: Any, y: NDArray[Any], C: float, ranked: Mapping[str, Any]
+) -> MarginProblem:
+    """Return the problem of a ranker or of an ordinal model."""
+    claimed = model.claimed
+    if claimed.task == "ranking":
+        return ranking(X, y, C=C, kernel=claimed.kernel, loss=claimed.loss, **ranked)
+    assert model.thresholds is not None
+    levels = len(model.thresholds) + 1
+    codes = encode_labels(y, y.size, levels, model.numeric_labels)
+    return ordinal(X, codes, C, claimed.kernel, claimed.loss, levels=levels)
 
 
 def _with_weights(model: Model, problem: MarginProblem) -> Model:
@@ -638,6 +657,9 @@ def _expansion(
             )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
     coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
+    if not model.has_multipliers:
+        b = model.b if model.thresholds is None else -model.thresholds
+        return whole, Point(beta=beta, b=b), sentence
     alpha = _multipliers(coefficient_of_row, whole)
     # LIBSVM divides the multipliers by the margin, which may be of either sign if it is 0.
     if model.nu is not None and not (alpha > 0).any():

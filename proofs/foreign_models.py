@@ -41,7 +41,7 @@ from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import LOSSES, LossName
 
 Value = TypeVar("Value")
-Task = Literal["classification", "regression", "ranking"]
+Task = Literal["classification", "regression", "ranking", "ordinal"]
 KINDS_OF_WEIGHTS: Mapping[str, tuple[Task, str, Mapping[str, LossName]]] = {
     "LinearSVC": (
         "classification",
@@ -158,6 +158,10 @@ class Model:
     numeric_labels : bool, default False
         True if the labels are numbers, so that the text of a number in the data is its
         number, and "+1" is larger than "-1".
+    thresholds : ndarray or None of shape (L - 1,)
+        Thresholds of an ordinal model; None for others.
+    has_multipliers : bool, default True
+        False if the coefficients are those of f alone, as in an ordinal model.
     """
 
     source: str
@@ -171,6 +175,8 @@ class Model:
     steps: Any = None
     nu: float | None = None
     numeric_labels: bool = False
+    thresholds: Array | None = None
+    has_multipliers: bool = True
 
     def features(self, X: Any) -> Any:
         """Return the features that the pipeline passes to the model.

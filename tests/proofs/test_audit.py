@@ -544,8 +544,8 @@ def fitted_at(C: float | None) -> Model:
         (lambda: audit(SVC().fit(X, np.arange(120) % 3), X, Y), r"the model has 3 classes"),
         (lambda: audit(SVC(), X, Y), r"not fitted"),
         (
-            lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y),
-            r"not SVC of thundersvm; save its coefficients",
+            lambda: audit(type("SVC", (), {"__module__": "skglm.estimators"})(), X, Y),
+            r"not SVC of skglm; save its coefficients",
         ),
         (lambda: audit(NuSVC(), X, Y), r"the NuSVC is not fitted"),
         (lambda: audit(NuSVR(), X, Y), r"LinearSVR and Ridge can be audited, not NuSVR"),
