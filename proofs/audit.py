@@ -15,7 +15,6 @@ is unchanged, and f is the function that the file defines.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -56,8 +55,6 @@ from equimargin.proofs.foreign_packages import of_fitted
 from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
-ALONE: Mapping[str, Any] = {}
-"""Queries of a model that is no ranker."""
 LEAST_SECONDS = 0.1
 """Seconds that the solver of a machine has at least, once the time of all is over."""
 EXCESS_OVER_COST = 2.0**-23
@@ -74,9 +71,9 @@ A larger ratio contradicts a free bias.
 FEATURE_ROUNDING = 2.0**-23
 """Largest relative difference between a feature of a support vector and its row's.
 
-LIBSVM writes features with 8 digits, and ThunderSVM those of numbers in single precision. A larger difference shows that the model was
-trained on other data. Within this difference a support vector is matched to its row;
-f is not affected.
+LIBSVM writes features with 8 digits, and ThunderSVM those of numbers in single
+precision. A larger difference shows that the model was trained on other data. Within
+this difference a support vector is matched to its row; f is not affected.
 """
 
 
@@ -246,29 +243,25 @@ def audit(
     tol: float = 1e-9,
     time_limit: float = 60.0,
     nearest_rows: bool = False,
-    qid: ArrayLike | None = None,
-    per_query: Literal["sum", "mean"] = "sum",
 ) -> Audit | Any:
     """Return the proven distance of a model from the optimum of the problem that it claims.
 
     An SVC or NuSVC of more than two classes has a machine per pair of classes, a
     LinearSVC one per class against all others; each is audited. With
-    multi_class="crammer_singer" there is one problem. With queries, a linear classifier of
-    pair differences is audited as a ranker.
+    multi_class="crammer_singer" there is one problem. `audit_ranker` audits rankers.
 
     Parameters
     ----------
     model : estimator or AnyModel
-        Fitted scikit-learn SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a pipeline that
-        ends in one, a parameter search whose best estimator is one, or a model of
-        `foreign_models` or `foreign_machines`.
+        Fitted scikit-learn SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a class of
+        `foreign_packages`, a pipeline that ends in one, a parameter search whose best
+        estimator is one, or a model of `foreign_models` or `foreign_machines`.
     X : array-like of shape (m, d)
         Training features, as passed to the model or its pipeline; the Gram matrix for a
         precomputed kernel.
     y : array-like of shape (m,)
-        Labels, of which the larger of two is positive, targets, or relevances. For a
-        model of a LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the
-        number 1.
+        Labels, of which the larger of two is positive, levels or targets. For a model of
+        a LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the number 1.
     C, epsilon : float, optional
         Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
@@ -280,10 +273,6 @@ def audit(
     nearest_rows : bool, default False
         True to replace a rounded support vector of a file by the nearest row of X, as
         in the training. By default f is the function of the vectors in the file.
-    qid : array-like of shape (m,), optional
-        Queries of a ranker; without any, all rows are of one query.
-    per_query : {"sum", "mean"}, default "sum"
-        "mean" if C is the cost of a query, which its pairs share, and not of a pair.
 
     Returns
     -------
@@ -296,18 +285,70 @@ def audit(
     ValueError
         If C or epsilon is missing, or contradicted by the model; if the coefficients
         contradict C or the labels; if support vectors are not rows of X (in a file
-        without indices of rows, up to 1e-7 relative); or as the problem's constructor.
+        without indices of rows, up to 2^-23 relative); or as the problem's constructor.
     """
     known = model if isinstance(model, AnyModel) else of_fitted(model)
-    if qid is not None or per_query != "sum":
-        known = to_ranker(known)
     limits = {"tol": tol, "time_limit": positive(time_limit, "time_limit")}
     if isinstance(known, JointModel):
         return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
     if isinstance(known, Machines):
         return _of_machines(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
-    ranked = {"qid": qid, "per_query": per_query}
-    return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits, ranked=ranked)
+    if known.claimed.task == "ranking":
+        raise ValueError(
+            f"a {known.source} is a ranker; call audit_ranker, which takes its queries"
+        )
+    return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
+
+
+def audit_ranker(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float | None = None,
+    per_query: Literal["sum", "mean"] = "sum",
+    tol: float = 1e-9,
+    time_limit: float = 60.0,
+) -> Audit:
+    """Return the proven distance of a linear ranker from the optimum of its RankSVM.
+
+    The problem is 1/2 |w|^2 + C sum over pairs loss(1 - w.(x_i - x_j)), where i is
+    preferred to j.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        Ranker of a file of SVMlight, SVMrank or LIBLINEAR, or of kind "RankSVM"
+        (`foreign_models`); or a LinearSVC without an intercept that was trained on the
+        difference x_i - x_j of every pair once, labelled 1 if i is preferred and -1 if j
+        is.
+    X : array-like of shape (m, d)
+        Features of the ranked points, not of the pairs.
+    y : array-like of shape (m,)
+        Relevances, higher is better.
+    qid : array-like of shape (m,), optional
+        Queries; pairs are within a query. Without any, all rows are of one query.
+    C : float, optional
+        Cost of a pair, if the model does not have it: that of SVMlight (-c), of LIBLINEAR,
+        and of SVMrank over the number of queries.
+    per_query : {"sum", "mean"}, default "sum"
+        "mean" if the pairs of a query share C, as in SVMrank with -l 2.
+    tol, time_limit : float
+        As in `audit`.
+
+    Raises
+    ------
+    ValueError
+        If the model is no ranker, C is missing or contradicted by the model, or as
+        `ranking`.
+    """
+    known = to_ranker(model if isinstance(model, AnyModel) else of_fitted(model))
+    claimed, C = known.claimed, _agreed("C", known.claimed.C, C)
+    X = _extended(known, X)
+    problem = ranking(X, y, qid, _finite(C), claimed.kernel, claimed.loss, per_query)
+    known = _with_weights(known, problem)
+    point = _linear_point(known, problem)
+    return _compared(known, problem, problem, point, "", tol, positive(time_limit, "time_limit"))
 
 
 def _of_one(
@@ -320,15 +361,10 @@ def _of_one(
     nearest_rows: bool,
     tol: float,
     time_limit: float,
-    ranked: Mapping[str, Any] = ALONE,
 ) -> Audit:
     """Return the audit of a model of one function."""
     C = _cost(known, len(np.asarray(y)), C, sample_weight)
-    if not np.isfinite(C):
-        raise ValueError(
-            "C must be finite; a hard-margin model in floating point has no objective value"
-        )
-    problem = _problem(known, known.features(X), y, C, epsilon, sample_weight, ranked)
+    problem = _problem(known, known.features(X), y, _finite(C), epsilon, sample_weight)
     known = _with_weights(known, problem)
     # A linear model has w alone; any other has the coefficients of its support vectors.
     if known.coefficients is None:
@@ -340,6 +376,19 @@ def _of_one(
             else np.flatnonzero(np.asarray(sample_weight) > 0)
         )
         whole, point, vectors = _expansion(known, problem, weighed, nearest_rows)
+    return _compared(known, problem, whole, point, vectors, tol, time_limit)
+
+
+def _compared(
+    known: Model,
+    problem: MarginProblem,
+    whole: MarginProblem,
+    point: Point,
+    vectors: str,
+    tol: float,
+    time_limit: float,
+) -> Audit:
+    """Return the audit of a point of a problem, or of the problem with further points."""
     proven, inner = (
         interval(whole, point),
         inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b)),
@@ -348,8 +397,25 @@ def _of_one(
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
     return Audit(
-        known.source, problem, C, point, objective, optimum, proven, known.assumed, vectors
+        known.source,
+        problem,
+        problem.C,
+        point,
+        objective,
+        optimum,
+        proven,
+        known.assumed,
+        vectors,
     )
+
+
+def _finite(C: float) -> float:
+    """Return C; raise a ValueError if it is infinite."""
+    if not np.isfinite(C):
+        raise ValueError(
+            "C must be finite; a hard-margin model in floating point has no objective value"
+        )
+    return C
 
 
 def _cost(model: Model, m: int, C: float | None, sample_weight: ArrayLike | None) -> float:
@@ -560,22 +626,22 @@ def _problem(
     C: float,
     epsilon: float | None,
     sample_weight: ArrayLike | None,
-    ranked: Mapping[str, Any],
 ) -> MarginProblem:
     """Return the problem that the model claims to solve, with the caller's parameters."""
     targets, claimed = np.asarray(y), model.claimed
-    if claimed.constant is not None and claimed.extra_features:
-        X = _appended(X, claimed.constant)
+    X = _extended(model, X)
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
         tube = regression(X, targets, C, half_width, claimed.kernel, claimed.loss, sample_weight)
         return tube if claimed.free_bias else replace(tube, bias=False)
     if epsilon is not None:
         raise ValueError(f"epsilon belongs to regression, and this is a model for {claimed.task}")
-    if claimed.task in ("ranking", "ordinal"):
+    if model.thresholds is not None:
         if sample_weight is not None:
-            raise ValueError(f"a model for {claimed.task} has no sample weights; leave them out")
-        return _ordered(model, X, targets, C, ranked)
+            raise ValueError(f"a {model.source} has no sample weights; leave them out")
+        levels = len(model.thresholds) + 1
+        codes = encode_labels(targets, targets.size, levels, model.numeric_labels)
+        return ordinal(X, codes, C, claimed.kernel, claimed.loss, levels=levels)
     # The larger of two labels is the positive class.
     codes = encode_labels(targets, targets.size, 2, model.numeric_labels)
     signs = 2.0 * codes - 1.0
@@ -588,19 +654,6 @@ def _problem(
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
     return classification(X, signs, C, claimed.kernel, claimed.loss, bias, given)
-
-
-def _ordered(
-    model: Model, X: Any, y: NDArray[Any], C: float, ranked: Mapping[str, Any]
-) -> MarginProblem:
-    """Return the problem of a ranker or of an ordinal model."""
-    claimed = model.claimed
-    if claimed.task == "ranking":
-        return ranking(X, y, C=C, kernel=claimed.kernel, loss=claimed.loss, **ranked)
-    assert model.thresholds is not None
-    levels = len(model.thresholds) + 1
-    codes = encode_labels(y, y.size, levels, model.numeric_labels)
-    return ordinal(X, codes, C, claimed.kernel, claimed.loss, levels=levels)
 
 
 def _with_weights(model: Model, problem: MarginProblem) -> Model:
@@ -814,8 +867,11 @@ def _dense(A: Any) -> Array:
     return np.asarray(dense(A), dtype=np.float64)
 
 
-def _appended(X: Any, constant: float) -> Any:
-    """Return X with an appended column whose entries are the constant."""
+def _extended(model: Model, X: Any) -> Any:
+    """Return X with the model's constant as a last column, if it is a feature."""
+    constant = model.claimed.constant
+    if constant is None or not model.claimed.extra_features:
+        return X
     if is_sparse(X):
         from scipy import sparse
 

@@ -319,9 +319,9 @@ def to_ranker(model: AnyModel) -> Model:
         if is_classifier and not has_bias and claimed.class_weight == (1.0, 1.0):
             return replace(model, claimed=replace(claimed, task="ranking"), assumed=ONE_OF_A_PAIR)
     raise ValueError(
-        f"a ranker is a linear classifier of pair differences without intercept, class "
-        f"weights and pipeline, and this is a {model.source}; fit it so (fit_intercept=False, of LIBLINEAR -B "
-        f"-1), or leave out the queries"
+        f"a ranker is a linear classifier of pair differences without intercept, class weights "
+        f"and pipeline, and this is a {model.source}; fit it so (fit_intercept=False, of LIBLINEAR "
+        f"-B -1), or audit it as a classifier"
     )
 
 

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
-from equimargin.formulations.problem.choices import LOSSES, LossName
+from equimargin.formulations.problem.choices import LossName
 
 Value = TypeVar("Value")
 Task = Literal["classification", "regression", "ranking", "ordinal"]

@@ -26,7 +26,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.kernel import Kernel, polynomial
 from equimargin.proofs.foreign_files import read
-from equimargin.proofs.foreign_machines import AnyModel, JointModel, Machines, of_classifier
+from equimargin.proofs.foreign_machines import AnyModel, JointModel, of_classifier
 from equimargin.proofs.foreign_models import (
     ClaimedProblem,
     Model,

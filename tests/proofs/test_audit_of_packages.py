@@ -38,7 +38,10 @@ def test_scikit_learn_intelex_is_audited_as_scikit_learn() -> None:
 
 def test_mord_is_audited_where_it_solves_a_problem_of_scikit_learn() -> None:
     mord = package("mord")
-    for model, family in ((mord.LAD(max_iter=10**5), "svr.nobias_l1"), (mord.OrdinalRidge(), "svr.l2")):
+    for model, family in (
+        (mord.LAD(max_iter=10**5), "svr.nobias_l1"),
+        (mord.OrdinalRidge(), "svr.l2"),
+    ):
         found = audit(model.fit(X, LEVELS), X, LEVELS)
         assert (found.source, found.problem.family) == (type(model).__name__, family)
         assert found.relative_excess[1] < WORST["mord"]
@@ -89,7 +92,7 @@ def test_torchkm_is_audited_at_the_cost_that_it_chose() -> None:
     ):
         model = estimators.TorchKMSVC(random_state=0, **how, **more).fit(X, Y)
         found = audit(model, X, Y)
-        assert found.C == model.best_C_
+        assert model.best_C_ == found.C
         signs, values = np.where(Y > 5, 1, -1), model.decision_function(X)
         norm2 = model.alpha_ @ (values - model.intercept_)
         own = norm2 / 2 + found.C * np.maximum(1 - signs * values, 0).sum()
@@ -97,7 +100,9 @@ def test_torchkm_is_audited_at_the_cost_that_it_chose() -> None:
         assert found.relative_excess[1] < WORST["torchkm"]
         assert not np.isfinite(found.own.lower)
     with pytest.raises(ValueError, match="low_rank=False"):
-        audit(estimators.TorchKMSVC(low_rank=True, nys_k=9, num_landmarks=20, **how).fit(X, Y), X, Y)
+        audit(
+            estimators.TorchKMSVC(low_rank=True, nys_k=9, num_landmarks=20, **how).fit(X, Y), X, Y
+        )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

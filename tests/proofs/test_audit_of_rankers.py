@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.formulations import ranking
-from equimargin.proofs import audit
+from equimargin.proofs import audit, audit_ranker
 from equimargin.proofs.foreign_files import read
 from equimargin.proofs.foreign_models import of_values
 from equimargin.solvers import solve
@@ -26,7 +26,9 @@ RANDOM = np.random.default_rng(7)
 X = RANDOM.normal(size=(48, 4))
 QID = np.repeat(np.arange(6), 8)
 Y = np.digitize(X[:, 0] - X[:, 1] + 0.7 * RANDOM.normal(size=48), [-0.8, 0.8]).astype(float)
-PAIRS = np.array([(i, j) for i, j in product(range(48), repeat=2) if QID[i] == QID[j] and Y[i] > Y[j]])
+PAIRS = np.array(
+    [(i, j) for i, j in product(range(48), repeat=2) if QID[i] == QID[j] and Y[i] > Y[j]]
+)
 DIFFERENCES = X[PAIRS[:, 0]] - X[PAIRS[:, 1]]
 OF_QUERY = QID[PAIRS[:, 0]]
 ONE = np.ones(len(PAIRS))
@@ -60,7 +62,11 @@ def holds(found: Any, w: np.ndarray, costs: np.ndarray, power: int) -> None:
 def svmrank(w: np.ndarray) -> str:
     """Return a model of SVMrank with these weights, as it writes them."""
     header = ["0 # kernel type", "3 # kernel parameter -d ", "1 # kernel parameter -g "]
-    header += ["1 # kernel parameter -s ", "1 # kernel parameter -r ", "empty# kernel parameter -u "]
+    header += [
+        "1 # kernel parameter -s ",
+        "1 # kernel parameter -r ",
+        "empty# kernel parameter -u ",
+    ]
     header += [f"{len(w)} # highest feature index ", "6 # number of training documents "]
     header += ["2 # number of support vectors plus 1 "]
     header += ["0 # threshold b, each following line is a SV (starting with alpha*y)"]
@@ -73,7 +79,7 @@ def test_linear_svc_on_pair_differences_is_audited_as_ranker(loss: str, power: i
     signs = np.where(np.arange(len(PAIRS)) % 2, 1.0, -1.0)
     model = LinearSVC(C=0.5, loss=loss, fit_intercept=False, tol=1e-6, max_iter=10**6)
     model.fit(signs[:, None] * DIFFERENCES, signs)
-    found = audit(model, X, Y, qid=QID)
+    found = audit_ranker(model, X, Y, QID)
     holds(found, model.coef_[0], 0.5 * ONE, power)
     assert found.relative_excess[1] < 1e-3
     assert found.assumed == "trained on one difference of every pair"
@@ -93,7 +99,7 @@ def test_svmrank_file_is_audited_at_its_cost_over_the_number_of_queries(
     w = solve(problem, tol=1e-10).w
     assert w is not None
     (tmp_path / "model").write_text(svmrank(w))
-    found = audit(read(tmp_path / "model"), X, Y, C=c / 6, qid=QID, per_query=per_query)
+    found = audit_ranker(read(tmp_path / "model"), X, Y, QID, c / 6, per_query)
     rounded = np.array([float(f"{v:.8g}") for v in w])
     holds(found, rounded, costs, 1)
     assert found.relative_excess[1] < 1e-6
@@ -105,17 +111,17 @@ def test_rank_svm_of_liblinear_has_the_squared_hinge_of_every_pair(tmp_path: Pat
     header = ["solver_type L2R_L2LOSS_RANKSVM", "nr_class 2", "nr_feature 4", "bias -1", "w"]
     (tmp_path / "model").write_text("\n".join([*header, *map(str, w.tolist()), ""]))
     model = read(tmp_path / "model")
-    holds(audit(model, X, Y, C=0.25, qid=QID), w, 0.25 * ONE, 2)
+    holds(audit_ranker(model, X, Y, QID, 0.25), w, 0.25 * ONE, 2)
     # Without queries all pairs of different relevance count.
-    every = audit(model, X, Y, C=0.25)
-    assert every.objective.lower > audit(model, X, Y, C=0.25, qid=QID).objective.upper
+    every = audit_ranker(model, X, Y, C=0.25)
+    assert every.objective.lower > audit_ranker(model, X, Y, QID, 0.25).objective.upper
 
 
 def test_weights_of_any_ranker_are_audited_at_the_stated_cost_and_loss() -> None:
     w = np.array([0.5, -0.5, 0.25, 0.0])
     for loss, power in (("hinge", 1), ("squared_hinge", 2)):
         model = of_values({"kind": "RankSVM", "coef": w, "C": 2.0, "loss": loss})
-        holds(audit(model, X, Y, qid=QID), w, 2.0 * ONE, power)
+        holds(audit_ranker(model, X, Y, QID), w, 2.0 * ONE, power)
 
 
 def fitted(model: Any) -> Any:
@@ -129,16 +135,20 @@ def fitted(model: Any) -> Any:
         (LinearSVC(), {}, "a ranker is a linear classifier of pair differences without intercept"),
         (SVC(kernel="linear"), {}, "and this is a SVC; fit it so"),
         (LinearSVC(fit_intercept=False, class_weight={1: 2.0}), {}, "class weights and pipeline"),
-        (make_pipeline(StandardScaler(), LinearSVC(fit_intercept=False)), {}, "or leave out the"),
-        (LinearSVC(fit_intercept=False), {"sample_weight": np.ones(48)}, "has no sample weights"),
-        (LinearSVC(fit_intercept=False), {"epsilon": 0.1}, "this is a model for ranking"),
+        (make_pipeline(StandardScaler(), LinearSVC(fit_intercept=False)), {}, "or audit it as"),
+        (LinearSVC(fit_intercept=False), {"C": 2.0}, "C differs: the model has 1.0, and 2.0 was"),
         (LinearSVC(fit_intercept=False), {"qid": QID[:9]}, "qid must have one entry"),
-        (LinearSVC(), {"qid": None, "per_query": "mean"}, "a ranker is a linear classifier"),
+        (LinearSVC(fit_intercept=False), {"time_limit": 0.0}, "time_limit must be a positive"),
     ],
 )
 def test_what_is_no_ranker_is_a_sentence(model: Any, how: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        audit(fitted(model), X, Y, **{"qid": QID, **how})
+        audit_ranker(fitted(model), X, Y, **{"qid": QID, **how})
+
+
+def test_audit_of_a_ranker_without_its_queries_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="a RankSVM is a ranker; call audit_ranker"):
+        audit(of_values({"kind": "RankSVM", "coef": np.ones(4), "C": 1.0}), X, Y)
 
 
 @pytest.mark.parametrize(
@@ -169,10 +179,25 @@ def test_command_audits_rankers_on_queries_of_the_data(tmp_path: Path) -> None:
     w = solve(ranking(X, Y, QID, 0.5), tol=1e-9).w
     assert w is not None
     (tmp_path / "rank").write_text(svmrank(w))
-    np.savez(tmp_path / "differences.npz", kind="LinearSVC", loss="hinge", coef=w, intercept=0.0,
-             fit_intercept=False)
-    for name, options in (("rank", []), ("differences.npz", ["--ranking"])):
+    np.savez(
+        tmp_path / "differences.npz",
+        kind="LinearSVC",
+        loss="hinge",
+        coef=w,
+        intercept=0.0,
+        fit_intercept=False,
+    )
+    for name, options, text in (
+        ("rank", [], "rank.l1, C=0.5: this model is proven to be"),
+        ("differences.npz", ["--ranking"], "rank.l1, C=0.5: this model is proven to be"),
+        ("rank", ["--epsilon", "0.1"], "--epsilon does not apply to a ranker"),
+        (
+            "differences.npz",
+            ["--per-query", "mean"],
+            "--per-query does not apply to a model that is no ranker",
+        ),
+    ):
         command = ["audit", str(tmp_path / name), "--data", str(data), "-C", "0.5", *options]
         result = CliRunner().invoke(app, command)
-        assert result.exit_code == 0, result.output
-        assert "rank.l1, C=0.5: this model is proven to be" in " ".join(result.output.split())
+        assert result.exit_code == 2 * ("does not apply" in text), result.output
+        assert text in " ".join(result.output.split())

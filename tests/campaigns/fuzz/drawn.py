@@ -248,7 +248,7 @@ MODEL = {
     "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
     "nr_sv gamma degree coef0 c_svc rbf linear #",
 }
-SVMLIGHT = "\n".join((CORPUS / "model" / "svmlight").read_text().splitlines()[:11])
+SVMLIGHT_MODEL = "\n".join((CORPUS / "model" / "svmlight").read_text().splitlines()[:11])
 """Header of a model of SVMlight."""
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
@@ -262,7 +262,7 @@ MODELS = st.one_of(
                 "svm_type epsilon_svr",
                 "solver_type L2R_L2LOSS_SVC",
                 "solver_type L2R_L1LOSS_SVR_DUAL",
-                SVMLIGHT,
+                SVMLIGHT_MODEL,
             ]
         ),
         _lines(st.lists(MODEL_WORDS, max_size=4).map(" ".join)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -217,12 +217,12 @@ def audit(  # prose-ok: param-section
         ),
     ] = False,
     per_query: Annotated[
-        str,
+        str | None,
         named(
             ("sum", "mean"),
-            "Loss of a query of a ranker: {} of the losses of its pairs.",
+            "Loss of a query of a ranker: {} of the losses of its pairs; by default sum.",
         ),
-    ] = "sum",
+    ] = None,
     trust: Annotated[
         bool,
         flag(
@@ -271,35 +271,31 @@ def audit(  # prose-ok: param-section
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
-        from equimargin.proofs.foreign_machines import to_ranker
+        from equimargin.proofs.audit import audit_ranker
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as caught:
             known = read_trusted(model, trust)
         known = _stated(known, class_weight, free_bias)
-        if as_ranker:
-            known = to_ranker(known)
         for warning in caught:
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
             )
-        rows = load(data, task=_task(known), **reading.how)
+        is_ranker = as_ranker or _task(known) == "ranking"
+        rows = load(data, task="ranking" if is_ranker else _task(known), **reading.how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        result = examine(
-            known,
-            X,
-            rows.y,
-            cost,
-            epsilon,
-            rows.weight,
-            tol=tol,
-            time_limit=time_limit,
-            nearest_rows=nearest_rows,
-            qid=rows.qid if rows.task == "ranking" else None,
-            per_query=cast("Literal['sum', 'mean']", per_query),
-        )
+        limits = {"tol": tol, "time_limit": time_limit}
+        if is_ranker:
+            unused = {"--epsilon": epsilon, "--nearest-rows": nearest_rows or None}
+            _check_unused(unused | {"--weight": rows.weight}, "a ranker")
+            pairs = cast("Literal['sum', 'mean']", per_query or "sum")
+            result = audit_ranker(known, X, rows.y, rows.qid, cost, pairs, **limits)
+        else:
+            _check_unused({"--per-query": per_query}, "a model that is no ranker")
+            by_row = (rows.y, cost, epsilon, rows.weight)
+            result = examine(known, X, *by_row, nearest_rows=nearest_rows, **limits)
         typer.echo(str(result))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
@@ -328,6 +324,13 @@ def _stated(model: AnyModel, class_weight: str | None, free_bias: bool) -> AnyMo
 
     factors = None if class_weight is None else _numbers("--class-weight", class_weight)
     return stated_for_classes(model, factors, free_bias)
+
+
+def _check_unused(options: Mapping[str, Any], subject: str) -> None:
+    """Raise a ValueError if an option is given that does not apply to the model."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} does not apply to {subject}; leave it out")
 
 
 def _task(model: AnyModel) -> str:
