@@ -233,6 +233,7 @@ def _svmlight(lines: Sequence[str]) -> Model:
     Ten lines VALUE # NAME follow the first one, then a line for each support vector, with
     its coefficient and its features. SVMrank writes one vector, w.
     """
+    # The line of the threshold goes on with ", each following line is a SV".
     header = {
         name.partition(",")[0].strip(): value.strip()
         for value, _, name in (line.partition("#") for line in lines[1:11])

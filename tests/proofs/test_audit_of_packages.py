@@ -129,9 +129,8 @@ class OfCuml:
         self.model = model
 
     def as_sklearn(self) -> Any:
-        for name in ("_dual_coef_", "_intercept_"):
-            if hasattr(self.model, name):
-                setattr(self.model, name, np.float32(getattr(self.model, name)))
+        self.model.dual_coef_ = np.float32(self.model.dual_coef_)
+        self.model.intercept_ = np.float32(self.model.intercept_)
         return self.model
 
 

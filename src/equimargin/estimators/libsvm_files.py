@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, ProvenEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.fitted import Functions
 from equimargin.estimators.regressor import Regressor
@@ -121,7 +121,7 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
     _write(path, [*header, "SV", *body])
 
 
-def write_liblinear_model(estimator: Any, path: str | os.PathLike[str]) -> None:
+def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or regressor with a linear function as a file of LIBLINEAR.
 
     Its decision values in LIBLINEAR are those of the estimator, and positive for the
@@ -203,7 +203,7 @@ def _linear_machine(estimator: Any) -> tuple[list[str], list[list[float]]]:
     return header, weights[::-1].T.tolist()
 
 
-def _liblinear_type(estimator: MarginEstimator) -> str:
+def _liblinear_type(estimator: ProvenEstimator) -> str:
     """Return the LIBLINEAR solver of the loss; of two, the one that may have a free bias."""
     kind = "SVC" if isinstance(estimator, Classifier) else "SVR"
     if getattr(estimator, "loss", "hinge") == "hinge":
@@ -212,7 +212,7 @@ def _liblinear_type(estimator: MarginEstimator) -> str:
     return f"L2R_L2LOSS_{kind}" if free else f"L2R_L2LOSS_{kind}_DUAL"
 
 
-def _functions(estimator: MarginEstimator, name: str) -> Functions:
+def _functions(estimator: ProvenEstimator, name: str) -> Functions:
     """Return the decision functions of a fitted classifier or regressor."""
     if not isinstance(estimator, Classifier | Regressor):
         raise ValueError(
