@@ -60,8 +60,8 @@ LEAST_SECONDS = 0.1
 EXCESS_OVER_COST = 2.0**-23
 """Largest excess of a dual coefficient over its row's cost that counts as rounding.
 
-It is relative to the cost, the unit of single precision, in which ThunderSVM stores C. A
-larger excess contradicts C.
+It is relative to the cost, and the spacing of single precision, in which ThunderSVM
+stores C. A larger excess contradicts C.
 """
 LARGEST_IMBALANCE = 1e-6
 """Largest |sum of the dual coefficients| over the sum of their absolute values.
@@ -692,6 +692,10 @@ def _expansion(
     """Return the problem with all support vectors, the point, and a sentence on the vectors."""
     assert model.coefficients is not None
     n = len(model.coefficients)
+    if not model.has_multipliers and n != problem.m:
+        raise ValueError(
+            f"the {model.source} was fitted on {n} rows, and the data have {problem.m}"
+        )
     if model.support is not None:
         support, vectors = _numbered(model, model.support, problem.X, weighed), None
     else:

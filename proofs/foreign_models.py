@@ -161,7 +161,7 @@ class Model:
     thresholds : ndarray or None of shape (L - 1,)
         Thresholds of an ordinal model; None for others.
     has_multipliers : bool, default True
-        False if the coefficients are those of f alone, as in an ordinal model.
+        False if the coefficients are those of f alone, and of every row.
     """
 
     source: str

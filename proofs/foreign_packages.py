@@ -11,7 +11,7 @@ subclasses of scikit-learn's.
 
 References
 ----------
-Documentation of cuML 25.12, ThunderSVM 0.3.3, Snap ML 1.17, TorchKM 4.2 and skordinal 0.2.
+Documentation of cuML 25.12, ThunderSVM 0.3.3, Snap ML 1.17, TorchKM 4.3 and skordinal 0.2.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _of_thundersvm(estimator: Any) -> AnyModel:
     """Convert an SVC or SVR of ThunderSVM from its file, which rounds only its rho."""
     if estimator.class_weight:
         raise ValueError(
-            "class_weight of ThunderSVM is for labels that it does not state; save the model "
-            "(save_to_file) and state the weights of the file (--class-weight)"
+            "class_weight of ThunderSVM cannot be read from the estimator; save the model "
+            "(save_to_file) and state the weights with its file (--class-weight)"
         )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"

@@ -118,6 +118,8 @@ def test_skordinal_svor_is_audited_with_its_thresholds(kernel: str) -> None:
     assert found.problem.family == "ord.implicit"
     assert found.objective.upper == pytest.approx(float(own), rel=1e-9)
     assert found.relative_excess[1] < 1e-3
+    with pytest.raises(ValueError, match="the SVOR of skordinal was fitted on 60 rows, and"):
+        audit(model, np.vstack([X, X]), np.tile(names, 2))
     with pytest.raises(ValueError, match="constraints='implicit' can be audited"):
         audit(kind(constraints="explicit").fit(X, LEVELS), X, LEVELS)
 
