@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -67,17 +71,46 @@ def test_thundersvm_is_audited_at_its_own_function(kernel: str) -> None:
         audit(svm.SVC(class_weight={3: 2.0, 7: 1.0}).fit(X, Y), X, Y)
 
 
+FIT_SNAPML = """
+import json, sys
+import numpy as np
+from snapml import SupportVectorMachine
+how, X, y = json.load(sys.stdin)
+model = SupportVectorMachine(**how).fit(np.array(X), np.array(y))
+fitted = {"coef_": model.coef_, "intercept_": model.intercept_}
+fitted |= {"values": model.decision_function(np.array(X))}
+fitted = {name: np.asarray(value).tolist() for name, value in fitted.items()}
+kept = ("loss", "regularizer", "fit_intercept", "intercept_scaling", "class_weight", "kernel")
+print(json.dumps(fitted | {name: getattr(model, name) for name in (*kept, "normalize")}))
+"""
+"""Program that prints the attributes of a fit.
+
+Snap ML makes its process flush subnormal numbers to zero, which hypothesis refuses.
+"""
+
+
+@pytest.mark.skipif(find_spec("snapml") is None, reason="snapml is not installed")
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("scaling", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("scaling", [0.0, 3.0])
 def test_snapml_is_audited_with_its_constant_in_the_norm(loss: str, scaling: float) -> None:
-    kind = package("snapml").SupportVectorMachine
     how = {"fit_intercept": scaling > 0, "intercept_scaling": scaling or 1.0, "random_state": 0}
-    model = kind(loss=loss, regularizer=2.0, tol=1e-9, max_iter=10**4, **how).fit(X, Y)
+    how |= {"loss": loss, "regularizer": 2.0, "tol": 1e-9, "max_iter": 10**4}
+    done = subprocess.run(
+        [sys.executable, "-c", FIT_SNAPML],
+        input=json.dumps([how, X.tolist(), Y.tolist()]),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    kind = type("SupportVectorMachine", (), {"__module__": "snapml.SupportVectorMachine"})
+    model: Any = kind()
+    vars(model).update(json.loads(done.stdout.splitlines()[-1]))
     found = audit(model, X, Y)
-    values = np.ravel(model.decision_function(X))
-    slacks = np.maximum(1 - np.where(Y > 5, 1, -1) * values, 0) ** (1 + (loss == "squared_hinge"))
+    slacks = np.maximum(1 - np.where(Y > 5, 1, -1) * np.ravel(model.values), 0)
     b = float(np.ravel(model.intercept_)[0]) if scaling else 0.0
-    own = (float(np.sum(np.square(model.coef_))) + b**2) / 2 + 0.5 * slacks.sum()
+    own = (float(np.sum(np.square(model.coef_))) + b**2) / 2
+    own += 0.5 * float(np.sum(slacks ** (1 + (loss == "squared_hinge"))))
     assert found.objective.upper == pytest.approx(own, rel=1e-5)
     assert found.relative_excess[1] < WORST["snapml"]
 
