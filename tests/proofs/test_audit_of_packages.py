@@ -93,7 +93,8 @@ Snap ML makes its process flush subnormal numbers to zero, which hypothesis refu
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("scaling", [0.0, 3.0])
 def test_snapml_is_audited_with_its_constant_in_the_norm(loss: str, scaling: float) -> None:
-    how = {"fit_intercept": scaling > 0, "intercept_scaling": scaling or 1.0, "random_state": 0}
+    how: dict[str, Any] = {"fit_intercept": scaling > 0, "random_state": 0}
+    how |= {"intercept_scaling": scaling or 1.0}
     how |= {"loss": loss, "regularizer": 2.0, "tol": 1e-9, "max_iter": 10**4}
     done = subprocess.run(
         [sys.executable, "-c", FIT_SNAPML],
