@@ -175,3 +175,9 @@ def test_a_search_chooses_among_combined_kernels() -> None:
     assert clone(search.best_estimator_).kernel in kernels
     lower, upper = search.best_estimator_.objective_bounds_
     assert 0 < lower <= upper < lower * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kernel", [laplacian(1.0), FEW["sum"]], ids=str)
+def test_a_card_refuses_a_kernel_that_it_lacks(kernel: Kernel) -> None:
+    with pytest.raises(ValueError, match=f"a {kernel.name} kernel, which a card does not compute"):
+        solve(classification(X, Y, kernel=kernel), device="cuda")
