@@ -1,4 +1,4 @@
-"""Base of SVC and SVR: points, kernel, and the fitted attributes of scikit-learn."""
+"""Bases of the machines with a kernel: points, kernel, fitted attributes of scikit-learn."""
 
 from __future__ import annotations
 
@@ -39,13 +39,11 @@ class SupportVectorMachine(KernelEstimator):
     """
 
     kernel: Any = "rbf"
-    C: float = 1.0
     tol: float = 1e-3
     shrinking: bool = True
     cache_size: float = 200
     verbose: bool | int = False
     max_iter: int = -1
-    device: str = "cpu"
 
     _parameter_constraints = COMMON | KERNEL
 
@@ -59,8 +57,6 @@ class SupportVectorMachine(KernelEstimator):
         return super()._limits | {
             "tol": find_gap(self.tol),
             "max_iter": None if self.max_iter == -1 else self.max_iter,
-            "n_jobs": effective_n_jobs(self.n_jobs),
-            "device": self.device,
         }
 
     def _read(self, X: Any, y: ArrayLike, **more: Any) -> tuple[Features, NDArray[Any]]:
@@ -221,6 +217,21 @@ class SupportVectorMachine(KernelEstimator):
             coefficients,
             self.intercept_,
         )(X)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostMachine(SupportVectorMachine):
+    """Base of the machines with a cost per unit of loss, which a graphics card can fit."""
+
+    C: float = 1.0
+    device: str = "cpu"
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return super()._limits | {
+            "n_jobs": effective_n_jobs(self.n_jobs),
+            "device": self.device,
+        }
 
 
 def densify_small(points: Features) -> Features:
