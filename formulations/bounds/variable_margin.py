@@ -43,7 +43,7 @@ from equimargin.formulations.numeric.rounding import (
     round_toward,
 )
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.point import AnyBias, Point
+from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Signed, Tube
 
 

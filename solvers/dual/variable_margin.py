@@ -7,8 +7,10 @@ each sign at a share of N. A step therefore moves two multipliers of one sign:
     i   has the least G of a sign among alpha < c
     j   has the largest (G_j - G_i)^2 / (K_ii + K_jj - 2 K_ij) of this sign among alpha > 0
 
-Of the two signs, that of the larger decrease is taken. The best margin and bias for f
-follow from a sort of the rows of each sign: with the levels r_+ and r_- that minimise
+Of the two signs, that of the larger decrease is taken. If steps become small, the
+objective is minimised on the face of the multipliers between their bounds. The best
+margin and bias for f follow from a sort of the rows of each sign: with the levels r_+
+and r_- that minimise
 
     sum_r c_r (r - G_r)_+ - N_s r    over the rows of a sign, with their share N_s of N,
 
@@ -27,6 +29,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -63,6 +66,16 @@ MAX_STEPS = 100_000_000
 """Default limit of steps."""
 PATIENCE = 100
 """Checks without progress that end a run above the rounding level."""
+CHECKS_BEFORE_FACE = 10
+"""Checks without half the gap, after which a minimum on a face is tried."""
+MAX_FACE = 500
+"""Maximum number of multipliers between their bounds for a minimum on their face."""
+FACES = 20
+"""Maximum number of faces at a time."""
+FLAT = 1e-14
+"""Share of the largest eigenvalue below which a direction is flat."""
+NOISE = 1e-15
+"""Rounding error of G, relative to the largest |f|; smaller differences are none."""
 LEAST_VALUE = 1e-12
 """N rho, relative to the unit of relative errors, below which f counts as 0."""
 LEAST_CURVATURE = 1e-12
@@ -79,6 +92,7 @@ class VariableMarginSolution(Solution):
         Share of the costs.
     """
 
+    problem: MarginProblem
     nu: float = 1.0
 
     @property
@@ -133,11 +147,31 @@ def solve_variable_margin(
         If the costs of a class are below half of N: no optimum is finite.
     """
     problem = set_margin(problem, 0.0)
-    run = _Run(problem, nu, limits)
+    run = _Run(problem, nu)
     monitor = _Monitor(run, limits)
     while not run.check(monitor):
+        if monitor.is_slow:
+            run.minimise_on_face()
         run.advance(monitor.limit_of_steps())
     return cast(VariableMarginSolution, monitor.solution())
+
+
+class _Rows(NamedTuple):
+    """Rows of a problem, those of a sign behind each other."""
+
+    points: Index
+    s: Array
+    t: Array
+    c: Array
+
+
+class _Kept(NamedTuple):
+    """Rows of K: values, the place of every point's row or -1, and times of the last use."""
+
+    values: Array
+    place: Index
+    used: Index
+    clock: Index
 
 
 class _Levels(NamedTuple):
@@ -149,67 +183,103 @@ class _Levels(NamedTuple):
 
 
 class _Run:
-    """State of a run: multipliers, K beta, and the rows of K that are kept."""
+    """State of a run: multipliers alpha in the order of `rows`, and f = K beta.
 
-    def __init__(self, problem: MarginProblem, nu: float, limits: Limits) -> None:
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem at rho = 0.
+    nu : float
+        Share of the costs.
+    """
+
+    def __init__(self, problem: MarginProblem, nu: float) -> None:
         self.problem, self.nu = problem, nu
-        self.c, self.t, self.s = problem.costs, problem.rows.t, problem.rows.s
-        self.signs = (1.0, -1.0) if problem.bias else (1.0,)
-        self.share = float(sum_multipliers(problem, nu)) / len(self.signs)
-        self.points = np.arange(problem.p) % problem.m
-        self.alpha = self._start()
-        self.steps, self.stuck = 0, False
+        s = problem.rows.s
+        self.order = np.argsort(-s, kind="stable")
+        positive = np.count_nonzero(s > 0)
+        # Without a bias the sum of all multipliers is fixed, whatever their sign.
+        self.ends = np.array([0, positive, problem.p] if problem.bias else [0, problem.p])
+        self.share = float(sum_multipliers(problem, nu)) / (len(self.ends) - 1)
+        self.rows = _Rows(
+            self.order % problem.m,
+            s[self.order],
+            problem.rows.t[self.order],
+            problem.costs[self.order],
+        )
+        self.alpha = np.concatenate([self._start(part) for part in self.parts])
         self.kept = _KeptRows(problem.gram)
-        self.diagonal = problem.gram.diagonal
-        self.curvature = LEAST_CURVATURE * problem.gram.mean_diagonal
+        self.least = LEAST_CURVATURE * problem.gram.mean_diagonal
+        self.steps, self.stuck = 0, False
         self.renew()
 
-    def _start(self) -> Array:
-        """Return feasible multipliers: the first rows of a sign are at their costs."""
-        alpha = np.zeros(self.problem.p)
-        for sign in self.signs:
-            rows = np.flatnonzero(self.s == sign)
-            cost = math.fsum(self.c[rows].tolist())
-            if cost < self.share:
-                largest = self.nu * cost / self.share
-                raise ValueError(
-                    f"specified nu is infeasible: nu is {self.nu:g}, and this problem has no "
-                    f"optimum above {largest:g}, twice the share of the smaller class; take at "
-                    f"most that"
-                )
-            before = np.cumsum(self.c[rows]) - self.c[rows]
-            alpha[rows] = np.clip(self.share - before, 0.0, self.c[rows])
+    @property
+    def parts(self) -> list[slice]:
+        """Rows of every sum that is fixed."""
+        return [slice(*ends) for ends in pairwise(self.ends)]
+
+    def _start(self, part: slice) -> Array:
+        """Return feasible multipliers: those of the first rows are at their costs."""
+        c = self.rows.c[part]
+        cost = math.fsum(c.tolist())
+        if cost < self.share:
+            largest = self.nu * cost / self.share
+            raise ValueError(
+                f"specified nu is infeasible: nu is {self.nu:g}, and this problem has no "
+                f"optimum above {largest:g}, twice the share of the smaller class; take at "
+                f"most that"
+            )
+        return np.clip(self.share - (np.cumsum(c) - c), 0.0, c)
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers in the order of the problem's rows, shape (p,)."""
+        alpha = np.empty_like(self.alpha)
+        alpha[self.order] = self.alpha
         return alpha
 
     def renew(self) -> None:
-        """Compute K beta from the multipliers."""
-        self.f = self.problem.gram @ self.problem.rows.rdot(self.alpha)
+        """Compute f from the multipliers."""
+        self.f = self.problem.gram @ self.problem.rows.rdot(self.multipliers)
+
+    def levels(self, f: Array) -> _Levels:
+        """Return the margin and bias that minimise the losses of f minus N rho.
+
+        Parameters
+        ----------
+        f : ndarray of shape (m,)
+            Values at the points.
+        """
+        G = self._gradient(f)
+        found = [_find_level(G[part], self.rows.c[part], self.share) for part in self.parts]
+        (high, loss), (low, more) = found[0], found[-1]
+        if len(found) == 1:
+            return _Levels(high, 0.0, loss)
+        return _Levels((high + low) / 2, (low - high) / 2, loss + more)
 
     def values(self) -> tuple[float, float]:
         """Return the primal objective, at the best margin and bias, and the dual one."""
-        half = float(self.problem.rows.rdot(self.alpha) @ self.f) / 2
-        loss = find_levels(self.problem, self.f, self.share).loss
-        return half + loss, float(self.t @ self.alpha) - half
+        half = float(self.problem.rows.rdot(self.multipliers) @ self.f) / 2
+        return half + self.levels(self.f).loss, float(self.rows.t @ self.alpha) - half
 
     @property
     def violation(self) -> float:
         """Largest G_j - G_i of a pair that may move, relative to the largest |G|."""
-        G = self.problem.rows.dot(self.f) - self.t
+        G, alpha, c = self._gradient(self.f), self.alpha, self.rows.c
         pairs = [
-            G[(self.s == sign) & (self.alpha > 0)].max(initial=-np.inf)
-            - G[(self.s == sign) & (self.alpha < self.c)].min(initial=np.inf)
-            for sign in self.signs
+            G[part][alpha[part] > 0].max(initial=-np.inf)
+            - G[part][alpha[part] < c[part]].min(initial=np.inf)
+            for part in self.parts
         ]
         return float(max(pairs) / np.abs(G).max(initial=1e-300))
 
     def check(self, monitor: _Monitor) -> bool:
         """Weigh the point; return True if the run should stop."""
         primal, dual = self.values()
-        near = relative_gap(primal, dual, monitor.problem.scale) <= monitor.limits.tol
-        if near or self.stuck:
+        if self.stuck or relative_gap(primal, dual, monitor.problem.scale) <= monitor.limits.tol:
             self.renew()
             primal, dual = self.values()
-        monitor.weigh(Point(alpha=self.alpha.copy()), primal, dual, self.steps)
+        monitor.weigh(Point(alpha=self.multipliers), primal, dual, self.steps)
         if not self.problem.convex and self.violation <= monitor.limits.tol:
             monitor.end(
                 Status.STATIONARY, f"the optimality conditions hold to {self.violation:.2e}"
@@ -218,26 +288,67 @@ class _Run:
 
     def advance(self, steps: int) -> None:
         """Take steps, until a number of them is done or none decreases the objective."""
-        done, wanted = 0, -1
-        while True:
-            taken, wanted = _iterate(
-                *self.kept.state,
-                self.points,
-                self.s,
-                self.t,
-                self.c,
-                self.diagonal,
+        done, missing = 0, 0
+        noise = NOISE * float(np.abs(self.f).max(initial=0.0))
+        while missing >= 0:
+            taken, missing = _iterate(
+                self.kept.state,
+                self.rows,
+                self.problem.gram.diagonal,
                 self.alpha,
                 self.f,
+                self.ends,
                 steps - done,
-                self.curvature,
+                (self.least, noise),
             )
             done += taken
-            if wanted < 0:
-                break
-            self.kept.fetch(wanted)
+            if missing >= 0:
+                self.kept.fetch(missing)
         self.steps += done
         self.stuck = done < steps
+
+    def minimise_on_face(self) -> None:
+        """Minimise over the multipliers between their bounds, at most FACES times.
+
+        A step ends at the first bound, whose multiplier is then fixed.
+        """
+        for _ in range(FACES):
+            before, alpha = self.values()[1], self.alpha.copy()
+            free = np.flatnonzero((alpha > 0) & (alpha < self.rows.c))
+            if not 1 < len(free) <= MAX_FACE:
+                return
+            step = self._face_step(free)
+            # Lengths at which a multiplier reaches its bound.
+            bound = np.where(step > 0, self.rows.c[free], 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lengths = np.where(step != 0, (bound - alpha[free]) / step, np.inf)
+            length = min(1.0, float(lengths.min()))
+            self.alpha[free] = np.where(lengths <= length, bound, alpha[free] + length * step)
+            self.renew()
+            # The system may be singular to rounding error.
+            if self.values()[1] < before:
+                self.alpha = alpha
+                self.renew()
+                return
+            if length == 1.0:
+                return
+
+    def _face_step(self, free: Index) -> Array:
+        """Return the step to the minimum over free rows, (n,), with fixed sums."""
+        points, s = self.rows.points[free], self.rows.s[free]
+        centre = np.eye(len(free))
+        for part in self.parts:
+            inside = (free >= part.start) & (free < part.stop)
+            centre[np.ix_(inside, inside)] -= 1 / max(np.count_nonzero(inside), 1)
+        Q = centre @ (s[:, None] * s * self.problem.gram.block(points, points)) @ centre
+        values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+        flat = values <= FLAT * values[-1]
+        slopes = vectors.T @ (centre @ self._gradient(self.f)[free])
+        return centre @ (vectors @ np.where(flat, 0.0, -slopes / np.where(flat, 1.0, values)))
+
+    def _gradient(self, f: Array) -> Array:
+        """Return G = s f - t of the rows."""
+        return self.rows.s * f[self.rows.points] - self.rows.t
 
 
 class _Monitor(ConvergenceMonitor):
@@ -258,6 +369,11 @@ class _Monitor(ConvergenceMonitor):
             PATIENCE,
         )
 
+    @property
+    def is_slow(self) -> bool:
+        """True if the gap was last halved some checks ago."""
+        return self._record.slow > 0 and self._record.slow % CHECKS_BEFORE_FACE == 0
+
     def limit_of_steps(self) -> int:
         """Return the number of steps until the next check."""
         p = self.run.problem.p
@@ -267,7 +383,7 @@ class _Monitor(ConvergenceMonitor):
     def _found(self, point: CanonicalPoint, status: Status) -> VariableMarginSolution:
         run, alpha = self.run, np.asarray(point.multipliers)
         f = run.problem.gram @ run.problem.rows.rdot(alpha)
-        levels = find_levels(run.problem, f, run.share)
+        levels = run.levels(f)
         tube = isinstance(run.problem.rows, Tube)
         rho = min(levels.rho, 0.0) if tube else max(levels.rho, 0.0)
         b = levels.b if run.problem.bias else None
@@ -305,9 +421,9 @@ class _KeptRows:
         self.clock = np.zeros(1, dtype=np.int64)
 
     @property
-    def state(self) -> tuple[Array, Index, Index, Index]:
-        """Rows, the place of every point's row or -1, and the times of the last use."""
-        return self.rows, self.place, self.used, self.clock
+    def state(self) -> _Kept:
+        """Rows that are present, for compiled code."""
+        return _Kept(self.rows, self.place, self.used, self.clock)
 
     def fetch(self, point: int) -> None:
         """Compute the row of a point, in place of the row that was used least recently.
@@ -324,29 +440,6 @@ class _KeptRows:
         self.owner[place], self.place[point] = point, place
         self.clock[0] += 1
         self.used[place] = self.clock[0]
-
-
-def find_levels(problem: MarginProblem, f: Array, share: float) -> _Levels:
-    """Return the margin and bias that minimise the losses of f minus N rho.
-
-    Parameters
-    ----------
-    problem : MarginProblem
-        Problem at rho = 0.
-    f : ndarray of shape (m,)
-        Values at the points.
-    share : float
-        Sum of the multipliers of a sign.
-    """
-    rows, c = problem.rows, problem.costs
-    G = rows.dot(f) - rows.t
-    if not problem.bias:
-        level, loss = _find_level(G, c, share)
-        return _Levels(level, 0.0, loss)
-    (high, loss_high), (low, loss_low) = (
-        _find_level(G[rows.s == sign], c[rows.s == sign], share) for sign in (1.0, -1.0)
-    )
-    return _Levels((high + low) / 2, (low - high) / 2, loss_high + loss_low)
 
 
 def _find_level(G: Array, c: Array, share: float) -> tuple[float, float]:
@@ -366,79 +459,92 @@ def _find_level(G: Array, c: Array, share: float) -> tuple[float, float]:
 
 @jit
 def _iterate(
-    rows: Array,
-    place: Index,
-    used: Index,
-    clock: Index,
-    points: Index,
-    s: Array,
-    t: Array,
-    c: Array,
+    kept: _Kept,
+    rows: _Rows,
     diagonal: Array,
     alpha: Array,
     f: Array,
+    ends: Index,
     steps: int,
-    least: float,
+    least: tuple[float, float],
 ) -> tuple[int, int]:
-    """Take steps in place; return their number, and a point whose row is missing or -1."""
-    p, m = alpha.shape[0], f.shape[0]
+    """Take steps in place; return their number, and a point whose row is missing or -1.
+
+    `least` has the least curvature, and the largest difference of G that is rounding.
+    """
     for step in range(steps):
-        # The least G that can decrease the objective upwards, and the largest downwards.
-        up_plus, up_minus, top_plus, top_minus = np.inf, np.inf, -np.inf, -np.inf
-        i_plus, i_minus = -1, -1
-        for r in range(p):
-            G = s[r] * f[points[r]] - t[r]
-            if s[r] > 0:
-                if alpha[r] < c[r] and G < up_plus:
-                    up_plus, i_plus = G, r
-                if alpha[r] > 0.0 and G > top_plus:
-                    top_plus = G
-            else:
-                if alpha[r] < c[r] and G < up_minus:
-                    up_minus, i_minus = G, r
-                if alpha[r] > 0.0 and G > top_minus:
-                    top_minus = G
-        if not (top_plus > up_plus or top_minus > up_minus):
-            return step, -1
-        k_plus, k_minus = -1, -1
-        if top_plus > up_plus:
-            k_plus = place[points[i_plus]]
-            if k_plus < 0:
-                return step, points[i_plus]
-            clock[0] += 1
-            used[k_plus] = clock[0]
-        if top_minus > up_minus:
-            k_minus = place[points[i_minus]]
-            if k_minus < 0:
-                return step, points[i_minus]
-            clock[0] += 1
-            used[k_minus] = clock[0]
-        # The partner of the largest decrease, to second order.
-        best, i, j, d = -1.0, -1, -1, 0.0
-        for r in range(p):
-            if alpha[r] > 0.0:
-                k, own, low = (
-                    (k_plus, i_plus, up_plus) if s[r] > 0 else (k_minus, i_minus, up_minus)
+        best, i, j, d = 0.0, -1, -1, 0.0
+        for part in range(ends.shape[0] - 1):
+            own, low, top = _find_ends(rows, alpha, f, ends[part], ends[part + 1])
+            if top > low + least[1]:
+                k = _use(kept, rows.points[own])
+                if k < 0:
+                    return step, rows.points[own]
+                other, decrease, size = _find_partner(
+                    kept.values[k], rows, diagonal, alpha, f, own, low, ends[part : part + 2], least
                 )
-                if k >= 0:
-                    z = points[r]
-                    difference = s[r] * f[z] - t[r] - low
-                    if difference > 0.0:
-                        curve = max(diagonal[points[own]] + diagonal[z] - 2.0 * rows[k, z], least)
-                        if difference * difference / curve > best:
-                            best, i, j = difference * difference / curve, own, r
-                            d = difference / curve
-        k = place[points[j]]
+                if decrease > best:
+                    best, i, j, d = decrease, own, other, size
+        if i < 0:
+            return step, -1
+        k = _use(kept, rows.points[j])
         if k < 0:
-            return step, points[j]
-        clock[0] += 1
-        used[k] = clock[0]
+            return step, rows.points[j]
         # A multiplier that reaches a bound is exactly there.
-        d = min(d, min(c[i] - alpha[i], alpha[j]))
-        alpha[i] = c[i] if d == c[i] - alpha[i] else alpha[i] + d
+        d = min(d, min(rows.c[i] - alpha[i], alpha[j]))
+        alpha[i] = rows.c[i] if d == rows.c[i] - alpha[i] else alpha[i] + d
         alpha[j] -= d
-        change = s[i] * d
-        plus, minus = rows[place[points[i]]], rows[k]
-        for z in range(m):
+        plus, minus = kept.values[kept.place[rows.points[i]]], kept.values[k]
+        change = rows.s[i] * d
+        for z in range(f.shape[0]):
             f[z] += change * (plus[z] - minus[z])
     return steps, -1
+
+
+@jit
+def _find_ends(
+    rows: _Rows, alpha: Array, f: Array, start: int, stop: int
+) -> tuple[int, float, float]:
+    """Return the row of the least G among alpha < c, its G, and the largest among alpha > 0."""
+    own, low, top = -1, np.inf, -np.inf
+    for r in range(start, stop):
+        G = rows.s[r] * f[rows.points[r]] - rows.t[r]
+        if alpha[r] < rows.c[r] and low > G:
+            own, low = r, G
+        if alpha[r] > 0.0 and top < G:
+            top = G
+    return own, low, top
+
+
+@jit
+def _find_partner(
+    row: Array,
+    rows: _Rows,
+    diagonal: Array,
+    alpha: Array,
+    f: Array,
+    own: int,
+    low: float,
+    ends: Index,
+    least: tuple[float, float],
+) -> tuple[int, float, float]:
+    """Return the partner of a row of K, twice its decrease of the objective, and the step."""
+    best, other, d = 0.0, -1, 0.0
+    for r in range(ends[0], ends[1]):
+        z = rows.points[r]
+        difference = rows.s[r] * f[z] - rows.t[r] - low
+        if alpha[r] > 0.0 and difference > least[1]:
+            curvature = max(diagonal[rows.points[own]] + diagonal[z] - 2.0 * row[z], least[0])
+            if difference * difference / curvature > best:
+                best, other, d = difference * difference / curvature, r, difference / curvature
+    return other, best, d
+
+
+@jit
+def _use(kept: _Kept, point: int) -> int:
+    """Return the place of a point's row of K and note its use; -1 if the row is missing."""
+    place: int = kept.place[point]
+    if place >= 0:
+        kept.clock[0] += 1
+        kept.used[place] = kept.clock[0]
+    return place

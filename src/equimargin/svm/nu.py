@@ -97,7 +97,7 @@ class NuSVC(PairwiseMachine, ShareMachine):
         if any(solution.vanishes for solution in solutions):
             raise ValueError(
                 f"nu is {self.nu:g}, and the best function of two classes is 0: their points "
-                f"overlap too much; set a smaller nu"
+                f"overlap more than that; set a larger nu, or another kernel"
             )
         margins = np.array([solution.rho for solution in solutions])
         beta, biases = super()._functions(solutions, codes)
@@ -299,7 +299,7 @@ class OneClassSVM(OutlierMixin, ShareMachine):
         ndarray of shape (n,)
             Scores.
         """
-        return self.decision_function(X) + self.offset_
+        return np.asarray(self.decision_function(X) + self.offset_)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return 1 for inliers, with a positive decision value, and -1 for outliers.
