@@ -336,15 +336,16 @@ class _Run:
     def _face_step(self, free: Index) -> Array:
         """Return the step to the minimum over free rows, (n,), with fixed sums."""
         points, s = self.rows.points[free], self.rows.s[free]
-        centre = np.eye(len(free))
-        for part in self.parts:
-            inside = (free >= part.start) & (free < part.stop)
-            centre[np.ix_(inside, inside)] -= 1 / max(np.count_nonzero(inside), 1)
+        part = np.searchsorted(self.ends, free, side="right")
+        together = part[:, None] == part
+        # The projection of a step on those with fixed sums.
+        centre = np.eye(len(free)) - together / together.sum(axis=1, keepdims=True)
         Q = centre @ (s[:, None] * s * self.problem.gram.block(points, points)) @ centre
         values, vectors = np.linalg.eigh((Q + Q.T) / 2)
         flat = values <= FLAT * values[-1]
         slopes = vectors.T @ (centre @ self._gradient(self.f)[free])
-        return centre @ (vectors @ np.where(flat, 0.0, -slopes / np.where(flat, 1.0, values)))
+        step = vectors @ np.where(flat, 0.0, -slopes / np.where(flat, 1.0, values))
+        return np.asarray(centre @ step)
 
     def _gradient(self, f: Array) -> Array:
         """Return G = s f - t of the rows."""
