@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.fitted import make_coefficients
+from equimargin.estimators.fitted import Functions, make_coefficients
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense
 from equimargin.solvers import Solution, one_vs_one
@@ -115,7 +115,7 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
         # The functions are positive for the first class. scikit-learn's are,
         # too, except for two classes.
         sign = -1.0 if k == 2 else 1.0
-        beta, biases = self._functions(solutions, codes)
+        beta, biases = self._read_pairs(solutions, codes)
         self.intercept_ = sign * biases
         self._conclude(solutions, sign * beta, codes, points)
         self.n_iter_ = np.array(
@@ -127,7 +127,7 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
     def _solve_pairs(self, points: Features, codes: Index, weights: Array) -> list[Solution]:
         """Solve the problem of every pair, positive for the first class."""
 
-    def _functions(self, solutions: Sequence[Solution], codes: Index) -> tuple[Array, Array]:
+    def _read_pairs(self, solutions: Sequence[Solution], codes: Index) -> tuple[Array, Array]:
         """Return the coefficients (P, m) and constants (P,) of the pairs' functions."""
         parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         biases = np.array([solution.bias for solution in solutions])
@@ -200,6 +200,12 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
         return np.asarray(
             self.classes_[(votes if self.break_ties else np.rint(votes)).argmax(axis=1)]
         )
+
+    @property
+    def _functions(self) -> Functions:
+        """All functions, positive for the second class, as `MarginClassifier` has them."""
+        functions = self._decision_functions
+        return functions if len(self.classes_) == 2 else -functions
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:

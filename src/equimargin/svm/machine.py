@@ -202,6 +202,20 @@ class SupportVectorMachine(KernelEstimator):
                     f"cannot use sparse input in {type(self).__name__!r} trained on dense data; "
                     f"pass X.toarray()"
                 )
+        functions = self._decision_functions
+        if functions.points is not None and self._sparse:
+            to_sparse = is_sparse(functions.points)
+            X = type(self.support_vectors_)(X) if to_sparse else dense(X)
+        return functions(X)
+
+    @property
+    def _functions(self) -> Functions:
+        """Functions as files of LIBSVM have them."""
+        return self._decision_functions
+
+    @property
+    def _decision_functions(self) -> Functions:
+        """All functions, with the signs of `intercept_`."""
         points, coefficients = self.support_vectors_, self._beta
         if self._is_linear:
             points, coefficients = None, dense(self.coef_)
@@ -209,14 +223,13 @@ class SupportVectorMachine(KernelEstimator):
             points = None
         elif self._sparse:
             points = densify_small(points)
-            X = type(self.support_vectors_)(X) if is_sparse(points) else dense(X)
         return Functions(
             self._fitted_kernel,
             self.support_.astype(np.intp),
             points,
             coefficients,
             self.intercept_,
-        )(X)
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

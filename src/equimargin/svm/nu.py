@@ -93,14 +93,14 @@ class NuSVC(PairwiseMachine, ShareMachine):
             for first, second in self._pairs
         ]
 
-    def _functions(self, solutions: Any, codes: Index) -> tuple[Array, Array]:
+    def _read_pairs(self, solutions: Any, codes: Index) -> tuple[Array, Array]:
         if any(solution.vanishes for solution in solutions):
             raise ValueError(
                 f"nu is {self.nu:g}, and the best function of two classes is 0: their points "
                 f"overlap more than that; set a larger nu, or another kernel"
             )
         margins = np.array([solution.rho for solution in solutions])
-        beta, biases = super()._functions(solutions, codes)
+        beta, biases = super()._read_pairs(solutions, codes)
         return beta / margins[:, None], biases / margins
 
 
