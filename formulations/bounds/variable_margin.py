@@ -65,7 +65,7 @@ def set_margin(problem: MarginProblem, rho: float) -> MarginProblem:
     return replace(problem, rows=rows)
 
 
-def margin_of(problem: MarginProblem) -> float:
+def read_margin(problem: MarginProblem) -> float:
     """Return the margin rho of a problem.
 
     Parameters
@@ -129,7 +129,7 @@ def variable_margin_interval(problem: MarginProblem, nu: float, point: Point) ->
         Bounds; infinite without a positive semidefinite kernel. The lower bound is also
         infinite if the multipliers are at their costs and their sum is rounded.
     """
-    total, rho = sum_multipliers(problem, nu), margin_of(problem)
+    total, rho = sum_multipliers(problem, nu), read_margin(problem)
     alpha = np.asarray(point.alpha)
     at_rho = interval(problem, Point(beta=problem.rows.rdot(alpha), b=point.b)).upper
     # total is positive: round it so that -total rho is rounded up.

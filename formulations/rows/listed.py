@@ -27,7 +27,7 @@ class Signed(Rows):
     y : ndarray of shape (m,)
         Labels in {-1, +1}.
     target : float, default 1.0
-        Target of every row, finite; another one than 1 is a step of a variable margin.
+        Target of every row, finite; not 1 in problems whose margin is a variable.
     """
 
     largest_target = 1.0

@@ -36,7 +36,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.variable_margin import (
-    margin_of,
+    read_margin,
     set_margin,
     size_of_variable_margin,
     sum_multipliers,
@@ -61,11 +61,11 @@ KEPT_BYTES = 2**28
 LEAST_KEPT_ROWS = 8
 """Minimum number of rows of K that are kept; a step needs three."""
 STEPS_PER_CHECK = 100
-"""Minimum number of steps between two checks of the gap, and their number per row."""
+"""Number of steps between two checks of the gap, in addition to one per row."""
 MAX_STEPS = 100_000_000
 """Default limit of steps."""
-PATIENCE = 100
-"""Checks without progress that end a run above the rounding level."""
+CHECKS_WITHOUT_PROGRESS = 100
+"""Number of checks without progress that end a run above the rounding level."""
 CHECKS_BEFORE_FACE = 10
 """Checks without half the gap, after which a minimum on a face is tried."""
 MAX_FACE = 500
@@ -98,7 +98,7 @@ class VariableMarginSolution(Solution):
     @property
     def rho(self) -> float:
         """Margin of the point; of a tube minus its half width."""
-        return margin_of(self.problem)
+        return read_margin(self.problem)
 
     @property
     def vanishes(self) -> bool:
@@ -115,6 +115,7 @@ class VariableMarginSolution(Solution):
         return relative_gap(*self._values, size_of_variable_margin(self.problem, self.nu))
 
     @cached_property
+    @np.errstate(all="ignore")
     def _values(self) -> tuple[float, float]:
         primal, dual = self.problem.values(self.point)
         alpha = np.asarray(self.point.multipliers)
@@ -122,6 +123,8 @@ class VariableMarginSolution(Solution):
         return primal - total * self.rho, dual - float(alpha.sum()) * self.rho
 
 
+# Overflow shows in the gap and the interval of the point.
+@np.errstate(all="ignore")
 def solve_variable_margin(
     problem: MarginProblem, nu: float, limits: Limits
 ) -> VariableMarginSolution:
@@ -146,13 +149,12 @@ def solve_variable_margin(
     ValueError
         If the costs of a class are below half of N: no optimum is finite.
     """
-    problem = set_margin(problem, 0.0)
-    run = _Run(problem, nu)
-    monitor = _Monitor(run, limits)
+    monitor = _Monitor(set_margin(problem, 0.0), nu, limits)
+    run = monitor.run
     while not run.check(monitor):
         if monitor.is_slow:
             run.minimise_on_face()
-        run.advance(monitor.limit_of_steps())
+        run.advance(monitor)
     return cast(VariableMarginSolution, monitor.solution())
 
 
@@ -165,7 +167,7 @@ class _Rows(NamedTuple):
     c: Array
 
 
-class _Kept(NamedTuple):
+class _RowCache(NamedTuple):
     """Rows of K: values, the place of every point's row or -1, and times of the last use."""
 
     values: Array
@@ -286,11 +288,12 @@ class _Run:
             )
         return monitor.status is not None
 
-    def advance(self, steps: int) -> None:
-        """Take steps, until a number of them is done or none decreases the objective."""
-        done, missing = 0, 0
+    def advance(self, monitor: _Monitor) -> None:
+        """Take steps until the next check, or until none decreases the objective."""
+        steps, done, missing = monitor.limit_of_steps(), 0, 0
         noise = NOISE * float(np.abs(self.f).max(initial=0.0))
-        while missing >= 0:
+        # Each pass computes a row of K; there are at most three per step.
+        while missing >= 0 and not monitor.out_of_time:
             taken, missing = _iterate(
                 self.kept.state,
                 self.rows,
@@ -305,7 +308,7 @@ class _Run:
             if missing >= 0:
                 self.kept.fetch(missing)
         self.steps += done
-        self.stuck = done < steps
+        self.stuck = missing < 0 and done < steps
 
     def minimise_on_face(self) -> None:
         """Minimise over the multipliers between their bounds, at most FACES times.
@@ -317,11 +320,13 @@ class _Run:
             free = np.flatnonzero((alpha > 0) & (alpha < self.rows.c))
             if not 1 < len(free) <= MAX_FACE:
                 return
-            step = self._face_step(free)
+            try:
+                step = self._face_step(free)
+            except np.linalg.LinAlgError:
+                return
             # Lengths at which a multiplier reaches its bound.
             bound = np.where(step > 0, self.rows.c[free], 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lengths = np.where(step != 0, (bound - alpha[free]) / step, np.inf)
+            lengths = np.where(step != 0, (bound - alpha[free]) / step, np.inf)
             length = min(1.0, float(lengths.min()))
             self.alpha[free] = np.where(lengths <= length, bound, alpha[free] + length * step)
             self.renew()
@@ -355,9 +360,8 @@ class _Run:
 class _Monitor(ConvergenceMonitor):
     """Convergence monitor of a run, whose solutions have the best margin and bias."""
 
-    def __init__(self, run: _Run, limits: Limits) -> None:
-        self.run = run
-        problem, size = run.problem, size_of_variable_margin(run.problem, run.nu)
+    def __init__(self, problem: MarginProblem, nu: float, limits: Limits) -> None:
+        size = size_of_variable_margin(problem, nu)
         # At this margin the objective at f = 0 is the unit of relative errors.
         reference = (
             0.0 if isinstance(problem.rows, Tube) else size / (float(problem.costs.sum()) or 1.0)
@@ -367,8 +371,10 @@ class _Monitor(ConvergenceMonitor):
             set_margin(problem, reference),
             limits,
             MAX_STEPS if limits.max_iter is None else limits.max_iter,
-            PATIENCE,
+            CHECKS_WITHOUT_PROGRESS,
         )
+        # The clock runs: this computes K.
+        self.run = _Run(problem, nu)
 
     @property
     def is_slow(self) -> bool:
@@ -422,9 +428,9 @@ class _KeptRows:
         self.clock = np.zeros(1, dtype=np.int64)
 
     @property
-    def state(self) -> _Kept:
+    def state(self) -> _RowCache:
         """Rows that are present, for compiled code."""
-        return _Kept(self.rows, self.place, self.used, self.clock)
+        return _RowCache(self.rows, self.place, self.used, self.clock)
 
     def fetch(self, point: int) -> None:
         """Compute the row of a point, in place of the row that was used least recently.
@@ -460,7 +466,7 @@ def _find_level(G: Array, c: Array, share: float) -> tuple[float, float]:
 
 @jit
 def _iterate(
-    kept: _Kept,
+    kept: _RowCache,
     rows: _Rows,
     diagonal: Array,
     alpha: Array,
@@ -542,7 +548,7 @@ def _find_partner(
 
 
 @jit
-def _use(kept: _Kept, point: int) -> int:
+def _use(kept: _RowCache, point: int) -> int:
     """Return the place of a point's row of K and note its use; -1 if the row is missing."""
     place: int = kept.place[point]
     if place >= 0:

@@ -102,6 +102,7 @@ def write_libsvm_model(estimator: KernelEstimator, path: str | os.PathLike[str])
     biases = functions.biases
     if isinstance(kernel, Intercept):
         kernel, biases = kernel.kernel, biases + coefficients.sum(axis=1)
+    # A linear function has one support vector, w; a given matrix has none.
     points = functions.coefficients if functions.linear else functions.points
     vectors = list(_numbered(functions.support) if points is None else _features(points))
     header = _kernel_lines(kernel)

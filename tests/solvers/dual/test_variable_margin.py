@@ -47,7 +47,7 @@ def test_interval_contains_optimum_that_is_proven_of_the_family(
     solution, proven = solve_variable_margin(problem, nu, LIMITS), optimum(family)
     assert solution.lower <= proven.upper
     assert proven.lower <= solution.upper
-    # The optimum of points around the origin is 0, which float64 reaches up to rounding.
+    # The optimum of points around the origin is 0, which float64 reaches within rounding error.
     if abs(proven.lower) > 1e-6:
         assert solution.ok
         assert solution.upper - solution.lower <= 1e-7 * abs(proven.lower)
