@@ -42,12 +42,13 @@ from equimargin.formulations.bounds.variable_margin import (
     sum_multipliers,
     variable_margin_interval,
 )
-from equimargin.formulations.kernels.gram import STORED_ROWS, Gram
+from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.formulations.rows.listed import Tube
+from equimargin.solvers.products.tiles import Tiles, tiles
 from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
     ConvergenceMonitor,
@@ -193,9 +194,11 @@ class _Run:
         Problem at rho = 0.
     nu : float
         Share of the costs.
+    n_jobs : int
+        Threads of products with K.
     """
 
-    def __init__(self, problem: MarginProblem, nu: float) -> None:
+    def __init__(self, problem: MarginProblem, nu: float, n_jobs: int) -> None:
         self.problem, self.nu = problem, nu
         s = problem.rows.s
         self.order = np.argsort(-s, kind="stable")
@@ -210,10 +213,13 @@ class _Run:
             problem.costs[self.order],
         )
         self.alpha = np.concatenate([self._start(part) for part in self.parts])
-        self.kept = _KeptRows(problem.gram)
+        fast = tiles(problem.gram, 1.0, n_jobs)
+        beta, self.f = problem.rows.rdot(self.multipliers), np.zeros(problem.m)
+        support = np.flatnonzero(beta)
+        fast.add_product(support, beta[support], self.f)
+        self.kept = _KeptRows(fast)
         self.least = LEAST_CURVATURE * problem.gram.mean_diagonal
         self.steps, self.stuck = 0, False
-        self.renew()
 
     @property
     def parts(self) -> list[slice]:
@@ -241,7 +247,7 @@ class _Run:
         return alpha
 
     def renew(self) -> None:
-        """Compute f from the multipliers."""
+        """Compute f from the multipliers, by the kernel's own formula."""
         self.f = self.problem.gram @ self.problem.rows.rdot(self.multipliers)
 
     def levels(self, f: Array) -> _Levels:
@@ -374,7 +380,7 @@ class _Monitor(ConvergenceMonitor):
             CHECKS_WITHOUT_PROGRESS,
         )
         # The clock runs: this computes K.
-        self.run = _Run(problem, nu)
+        self.run = _Run(problem, nu, limits.n_jobs)
 
     @property
     def is_slow(self) -> bool:
@@ -389,7 +395,10 @@ class _Monitor(ConvergenceMonitor):
 
     def _found(self, point: CanonicalPoint, status: Status) -> VariableMarginSolution:
         run, alpha = self.run, np.asarray(point.multipliers)
-        f = run.problem.gram @ run.problem.rows.rdot(alpha)
+        if not np.array_equal(alpha, run.multipliers):
+            f = run.problem.gram @ run.problem.rows.rdot(alpha)
+        else:
+            f = run.f
         levels = run.levels(f)
         tube = isinstance(run.problem.rows, Tube)
         rho = min(levels.rho, 0.0) if tube else max(levels.rho, 0.0)
@@ -411,12 +420,13 @@ class _KeptRows:
 
     Parameters
     ----------
-    gram : Gram
+    fast : Tiles
         K.
     """
 
-    def __init__(self, gram: Gram) -> None:
-        self.gram, m = gram, gram.m
+    def __init__(self, fast: Tiles) -> None:
+        self.fast, gram, m = fast, fast.gram, fast.gram.m
+        self.everything = np.arange(m)
         if m <= STORED_ROWS or gram.kernel.given:
             self.rows, self.place = gram.dense, np.arange(m)
             self.used = np.zeros(m, dtype=np.int64)
@@ -443,7 +453,7 @@ class _KeptRows:
         place = int(self.used.argmin())
         if self.owner[place] >= 0:
             self.place[self.owner[place]] = -1
-        self.rows[place] = self.gram.rows(np.array([point]))[0]
+        self.fast.block(np.array([point]), self.everything, self.rows[place : place + 1])
         self.owner[place], self.place[point] = point, place
         self.clock[0] += 1
         self.used[place] = self.clock[0]

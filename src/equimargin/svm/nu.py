@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval
@@ -35,7 +36,8 @@ class ShareMachine(SupportVectorMachine):
     nu: float = 0.5
 
     def _solve_share(self, problem: MarginProblem) -> VariableMarginSolution:
-        return solve_variable_margin(problem, self.nu, checked(**self._limits))
+        n_jobs = effective_n_jobs(self.n_jobs)
+        return solve_variable_margin(problem, self.nu, checked(**self._limits, n_jobs=n_jobs))
 
     def _fit_one(self, problem: MarginProblem, points: Features) -> VariableMarginSolution:
         """Solve the problem of all points, and set the attributes of its function."""
@@ -61,13 +63,13 @@ class NuSVC(PairwiseMachine, ShareMachine):
     nu : float, default 0.5
         Upper bound of the share of margin errors and lower bound of that of support
         vectors, in (0, 1]; at most twice the share of the smaller class.
-    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit
+    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit, n_jobs
         See `SVC`.
     decision_function_shape, break_ties, probability
         See `SVC`.
     class_weight : mapping, "balanced" or None, default None
         Only sets `class_weight_`, as in scikit-learn; use `sample_weight`.
-    shrinking, cache_size, random_state, n_jobs
+    shrinking, cache_size, random_state
         Without effect: nothing is random.
 
     Attributes
@@ -118,9 +120,9 @@ class NuSVR(RegressorMixin, ShareMachine):
         support vectors, in (0, 1].
     C : float, default 1.0
         Cost per unit of loss, in (0, inf).
-    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit
+    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit, n_jobs
         See `SVR`.
-    shrinking, cache_size, n_jobs
+    shrinking, cache_size
         Without effect.
 
     Attributes
@@ -206,9 +208,9 @@ class OneClassSVM(OutlierMixin, ShareMachine):
     nu : float, default 0.5
         Upper bound of the share of training points with f < rho and lower bound of that
         of support vectors, in (0, 1].
-    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit
+    kernel, degree, gamma, coef0, tol, max_iter, verbose, time_limit, n_jobs
         See `SVC`.
-    shrinking, cache_size, n_jobs
+    shrinking, cache_size
         Without effect.
 
     Attributes
