@@ -100,8 +100,9 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
         body, of_class = _grouped(coefficients, vectors, len(labels))
         header = ["svm_type c_svc", *header, f"nr_class {len(labels)}", f"total_sv {len(body)}"]
         header += [f"rho {_numbers(-biases[order])}", f"label {_numbers(labels)}"]
-        if getattr(estimator, "probability", False):
-            A, B = estimator.calibration_[order].T
+        sigmoids = getattr(estimator, "calibration_", ())
+        if len(sigmoids):
+            A, B = sigmoids[order].T
             header += [f"probA {_numbers(A)}", f"probB {_numbers(B)}"]
         header += [f"nr_sv {_numbers(of_class)}"]
     else:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -27,14 +28,17 @@ from equimargin.estimators import (
     MarginRegressorPathCV,
     OneNormRanker,
     OrdinalClassifier,
+    PairwiseCoupling,
     QueryDocumentFeatures,
 )
 from equimargin.formulations import rbf
+from equimargin.svm import SVC
 from places import HANG, ROOT
 
 ESTIMATORS = [
     MarginClassifier(),
     MarginClassifier(kernel="rbf"),
+    MarginClassifier(kernel="poly", degree=2, coef0=1.0),
     MarginClassifier(kernel="precomputed"),
     MarginClassifier(kernel=rbf(0.5), loss="squared_hinge", bias="penalized", tol=1e-14),
     MarginRegressor(),
@@ -47,6 +51,7 @@ ESTIMATORS = [
     OrdinalClassifier(kernel="rbf", loss="hinge", tol=1e-13),
     OrdinalClassifier(loss="hinge", tol=1e-12),
     MarginClassifierPathCV(cv=2, lambda_min=0.1),
+    MarginClassifierPathCV(kernel="rbf", cv=2, lambda_min=0.1),
     MarginRegressorPathCV(cv=2, lambda_min=0.1),
     MarginRankerPathCV(cv=2, lambda_min=10.0),
     QueryDocumentFeatures(),
@@ -119,7 +124,14 @@ NOT_OF_SIGMOIDS = {
 
 
 checks_with_probabilities: pytest.MarkDecorator = parametrize_with_checks(
-    [MarginClassifier(probability=True)], expected_failed_checks=lambda estimator: NOT_OF_SIGMOIDS
+    [
+        MarginClassifier(probability=True),
+        SVC(gamma=0.5, probability=True),
+        PairwiseCoupling(SVC(gamma=0.5)),
+        PairwiseCoupling(LogisticRegression(), method="bradley_terry"),
+        PairwiseCoupling(MarginClassifier(kernel="precomputed")),
+    ],
+    expected_failed_checks=lambda estimator: NOT_OF_SIGMOIDS,
 )
 
 

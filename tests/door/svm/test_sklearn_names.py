@@ -252,10 +252,12 @@ def test_unsupported_parameters_are_refused(estimator: Any, message: str) -> Non
 
 
 def test_predict_proba_says_why_it_is_absent() -> None:
-    with pytest.warns(FutureWarning, match="CalibratedClassifierCV"):
-        fitted = SVC(probability=True).fit([[0.0], [2.0]], [0, 1])
-    with pytest.raises(AttributeError, match="predict_proba"):
+    fitted = SVC().fit([[0.0], [2.0]], [0, 1])
+    with pytest.raises(AttributeError, match="predict_proba") as absent:
         fitted.predict_proba([[0.0]])
+    reason = str(absent.value.__cause__)
+    assert "scikit-learn 1.9 deprecates `probability`" in reason
+    assert "PairwiseCoupling(SVC()) or sklearn.calibration.CalibratedClassifierCV(SVC()" in reason
 
 
 @pytest.mark.slow
