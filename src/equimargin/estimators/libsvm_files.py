@@ -100,7 +100,7 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
         body, of_class = _grouped(coefficients, vectors, len(labels))
         header = ["svm_type c_svc", *header, f"nr_class {len(labels)}", f"total_sv {len(body)}"]
         header += [f"rho {_numbers(-biases[order])}", f"label {_numbers(labels)}"]
-        sigmoids = getattr(estimator, "calibration_", ())
+        sigmoids: Array = getattr(estimator, "calibration_", np.empty((0, 2)))
         if len(sigmoids):
             A, B = sigmoids[order].T
             header += [f"probA {_numbers(A)}", f"probB {_numbers(B)}"]

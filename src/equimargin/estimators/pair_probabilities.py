@@ -29,7 +29,7 @@ FOLDS = 5
 """Maximum number of folds, as in LIBSVM for its probabilities."""
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def _predicts_probabilities(estimator: Any) -> bool:
     """Return True if an estimator predicts probabilities.
 
     scikit-learn's `available_if` hides the methods otherwise.
@@ -59,7 +59,7 @@ class PairProbabilities:
         """Return the probabilities (n, k) of all classes from those of all pairs."""
         return wlw(r)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_probabilities)  # type: ignore[untyped-decorator]
     def pairwise_proba(self, X: Any) -> Array:
         """Return the probability of every class against every other.
 
@@ -92,7 +92,7 @@ class PairProbabilities:
             r[:, j, i], r[:, i, j] = p, 1 - p
         return r
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class.
 
@@ -116,7 +116,7 @@ class PairProbabilities:
         r = self.pairwise_proba(X)
         return r[:, [0, 1], [1, 0]] if len(self.classes_) == 2 else self._couple(r)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of `predict_proba`.
 
@@ -145,7 +145,8 @@ def fit_sigmoids(
     """Return A and B of all pairs of classes, fitted to values of held-out rows.
 
     The value of a row is that of an estimator fitted to all rows of the pair except the
-    row's fold. If these are of one class, the value is 1 or -1, as in LIBSVM.
+    row's fold. If these are of one class, the value is 1 or -1, and if there are none 0,
+    as in LIBSVM.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def assign_folds(y: NDArray[Any], cv: Any) -> Index:
         See `fit_sigmoids`.
     """
     fold = np.full(len(y), -1)
-    if not isinstance(cv, Integral):
+    if hasattr(cv, "split"):
         for number, (_, held_out) in enumerate(cv.split(np.zeros((len(y), 1)), y)):
             if (fold[held_out] >= 0).any():
                 raise ValueError("cv must hold out every row once, and holds out a row twice")
@@ -257,8 +258,11 @@ def assign_folds(y: NDArray[Any], cv: Any) -> Index:
         if (fold < 0).any():
             raise ValueError("cv must hold out every row once, and never holds out a row")
         return fold
-    if cv < 2:
-        raise ValueError(f"cv must be a number of folds of at least 2, or a splitter, not {cv}")
+    if not isinstance(cv, Integral) or cv < 2:
+        raise ValueError(
+            f"cv must be a number of folds of at least 2, or a splitter of scikit-learn, not "
+            f"{format_value(cv)}"
+        )
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     folds = max(2, min(int(cv), *counts))
     for code in range(len(classes)):
@@ -266,9 +270,7 @@ def assign_folds(y: NDArray[Any], cv: Any) -> Index:
     return fold
 
 
-def fit_part(
-    estimator: Any, X: Any, y: NDArray[Any], weights: Array | None, rows: Index
-) -> Any:
+def fit_part(estimator: Any, X: Any, y: NDArray[Any], weights: Array | None, rows: Index) -> Any:
     """Return a clone of an estimator, fitted to some rows.
 
     Parameters
@@ -317,6 +319,6 @@ def _evaluate(
     """Return the values of held-out rows by an estimator fitted to the training rows."""
     labels = np.unique(y[training])
     if len(labels) < 2:
-        return np.full(len(held_out), 1.0 if labels[0] == second else -1.0)
+        return np.full(len(held_out), sum(1.0 if label == second else -1.0 for label in labels))
     fitted = fit_part(estimator, X, y, weights, training)
     return evaluate_pair(fitted, _safe_split(estimator, X, y, held_out, training)[0])

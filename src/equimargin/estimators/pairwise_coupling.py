@@ -9,13 +9,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import Tags, column_or_1d, get_tags, indexable
+from sklearn.utils import Tags, assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
-    check_is_fitted,
     has_fit_parameter,
+    validate_data,
 )
 
 from equimargin.estimators.base import row_weights
@@ -28,7 +28,7 @@ from equimargin.estimators.pair_probabilities import (
     fit_sigmoids,
     refuse_scarce_classes,
 )
-from equimargin.formulations.numeric.arguments import check_choice, format_value
+from equimargin.formulations.numeric.arguments import check_choice
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.probability.coupling import bradley_terry, wlw
 
@@ -134,22 +134,23 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         """
         check_choice(self.method, "method", ("wlw", "bradley_terry"))
         self._check_estimator(sample_weight)
-        X, y = indexable(X, column_or_1d(y, warn=True))
-        check_classification_targets(y)
-        _check_feature_names(self, X, reset=True)
-        _check_n_features(self, X, reset=True)
+        X, labels = indexable(X, column_or_1d(y, warn=True))
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        X = self._checked(X, reset=True)
         weights = row_weights(sample_weight, X)
-        self.classes_ = np.unique(y)
+        self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs two classes, but all rows are of one class, "
-                f"{format_value(self.classes_[0])}"
+                f"{type(self).__name__} needs two classes, and y has {len(self.classes_)} class; "
+                f"add rows of a second one"
             )
-        refuse_scarce_classes(y, weights)
-        self.calibration_ = fit_sigmoids(self.estimator, X, y, weights, self.cv, self.n_jobs)
-        self._rows = [find_rows(y, pair, weights) for pair in combinations(self.classes_, 2)]
-        self.estimators_ = [fit_part(self.estimator, X, y, weights, rows) for rows in self._rows]
-        sums = np.bincount(np.searchsorted(self.classes_, y), weights)
+        refuse_scarce_classes(labels, weights)
+        given = self.estimator, X, labels, weights
+        self.calibration_ = fit_sigmoids(*given, self.cv, self.n_jobs)
+        self._rows = [find_rows(labels, pair, weights) for pair in combinations(self.classes_, 2)]
+        self.estimators_ = [fit_part(*given, rows) for rows in self._rows]
+        sums = np.bincount(np.searchsorted(self.classes_, labels), weights)
         self._counts = np.add.outer(sums, sums).astype(np.float64)
         return self
 
@@ -166,7 +167,22 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         ndarray of shape (n,)
             Labels of `classes_`.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most_probable])
+
+    @property
+    def _is_pairwise(self) -> bool:
+        """True if X is a Gram matrix."""
+        return bool(get_tags(self.estimator).input_tags.pairwise)
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Return X; the classifiers validate all but Gram matrices, which are divided."""
+        if self._is_pairwise:
+            return validate_data(self, X, accept_sparse="csr", reset=reset)
+        _check_feature_names(self, X, reset=reset)
+        if reset:
+            _check_n_features(self, X, reset=True)
+        return X
 
     def _check_estimator(self, sample_weight: ArrayLike | None) -> None:
         """Raise an error if the classifier lacks values, or weights that it needs."""
@@ -180,16 +196,9 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
             raise TypeError(f"{name}.fit takes no sample_weight; call fit without weights")
 
     def _pair_values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        _check_feature_names(self, X, reset=False)
-        _check_n_features(self, X, reset=False)
-        pairwise = get_tags(self.estimator).input_tags.pairwise
-        return np.column_stack(
-            [
-                evaluate_pair(fitted, X[:, rows] if pairwise else X)
-                for fitted, rows in zip(self.estimators_, self._rows, strict=True)
-            ]
-        )
+        X = self._checked(X, reset=False)
+        parts = [X[:, rows] if self._is_pairwise else X for rows in self._rows]
+        return np.column_stack(list(map(evaluate_pair, self.estimators_, parts)))
 
     def _couple(self, r: Array) -> Array:
         return wlw(r) if self.method == "wlw" else bradley_terry(r, self._counts)

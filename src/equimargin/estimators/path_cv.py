@@ -59,18 +59,17 @@ class PathCV(MarginEstimator):
             Queries or epsilon, depending on the task.
         """
         family, kernel = find_family(task, penalty), self._kernel(X)
-        self._choose_cost(self._search(X, y, kernel, task, family, **more), family)
+        self._choose_cost(partial(self._score, X, y, kernel, task, family, **more), family)
         return self._solve(
             make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_)
         )
 
-    def _search(
+    def _score(
         self, X: Features, y: Array, kernel: Kernel, task: Task, family: str | None, **more: Any
-    ) -> Callable[[], GridRow]:
-        """Return the search for the best lambda of one problem."""
-        return lambda: grid(
-            X, y, [kernel], task, metric=self.metric, family=family, **self._folds, **more
-        ).best
+    ) -> GridRow:
+        """Return the scores of one problem along the paths of its folds."""
+        options = {"metric": self.metric, "family": family, **self._folds, **more}
+        return grid(X, y, [kernel], task, **options).best
 
     @property
     def _folds(self) -> dict[str, Any]:
@@ -90,7 +89,7 @@ class PathCV(MarginEstimator):
         Parameters
         ----------
         search : callable
-            Function that returns the row with the best lambda.
+            Function without arguments that returns the scores along the paths.
         family : str or None
             Family with a one-norm, None for one with a squared norm.
         """
@@ -248,7 +247,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
         family, kernel = find_family("classification", self.penalty), self._kernel(X)
         if len(self.classes_) == 2:
             signs = np.where(codes, 1.0, -1.0)
-            search = self._search(X, signs, kernel, "classification", family)
+            search = partial(self._score, X, signs, kernel, "classification", family)
         else:
             check_choice(self.metric, "metric of more than two classes", ("auto", "accuracy"))
             search = partial(votes_by_folds, X, codes, kernel, family=family, **self._folds)

@@ -41,6 +41,7 @@ ESTIMATORS = [
     MarginClassifier(kernel="poly", degree=2, coef0=1.0),
     MarginClassifier(kernel="precomputed"),
     MarginClassifier(kernel=rbf(0.5), loss="squared_hinge", bias="penalized", tol=1e-14),
+    MarginClassifier(bias="penalized"),
     MarginRegressor(),
     MarginRegressor(kernel="rbf"),
     MarginRanker(),
@@ -53,6 +54,7 @@ ESTIMATORS = [
     MarginClassifierPathCV(cv=2, lambda_min=0.1),
     MarginClassifierPathCV(kernel="rbf", cv=2, lambda_min=0.1),
     MarginRegressorPathCV(cv=2, lambda_min=0.1),
+    MarginRegressorPathCV(kernel="rbf", cv=2, lambda_min=0.1),
     MarginRankerPathCV(cv=2, lambda_min=10.0),
     QueryDocumentFeatures(),
     MarginClassifierPathCV(penalty="l1", cv=2, lambda_min=0.1),
@@ -129,12 +131,12 @@ checks_with_probabilities: pytest.MarkDecorator = parametrize_with_checks(
         SVC(gamma=0.5, probability=True),
         PairwiseCoupling(SVC(gamma=0.5)),
         PairwiseCoupling(LogisticRegression(), method="bradley_terry"),
-        PairwiseCoupling(MarginClassifier(kernel="precomputed")),
     ],
     expected_failed_checks=lambda estimator: NOT_OF_SIGMOIDS,
 )
 
 
+@pytest.mark.filterwarnings("ignore:the `probability` parameter is deprecated")
 @checks_with_probabilities
 def test_the_checks_pass_with_probabilities_but_for_what_these_do_not_promise(
     estimator: Any, check: Callable[[Any], None]

@@ -504,8 +504,8 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 def test_classes_share_the_c_with_the_best_votes_of_all(wine: Any, penalty: Any) -> None:
     X, y = wine[0][::2], wine[1][::2]
-    kernel, state = rbf(0.2), {"lambda_min": 0.1, "cv": 2}
-    fitted = MarginClassifierPathCV(penalty=penalty, kernel=kernel, **state).fit(X, y)
+    kernel = rbf(0.2)
+    fitted = MarginClassifierPathCV(penalty=penalty, kernel=kernel, cv=2, lambda_min=0.1).fit(X, y)
     assert len(fitted.dual_) == len(fitted.dual_coef_) == 3
     labels, codes = np.unique(y, return_inverse=True)
     family = "svm.onenorm" if penalty == "l1" else None

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from equimargin.formulations import linear
+from equimargin.formulations import linear, rbf
 from equimargin.proofs import audit
 from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR
 from places import HANG, ROOT
@@ -30,10 +30,15 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
     [
         SVC(gamma=0.5),
         SVC(kernel="linear"),
+        SVC(kernel="poly", gamma=1.0),
         SVC(kernel="precomputed"),
+        SVC(kernel=rbf(0.5), break_ties=True),
         SVR(gamma=0.5, tol=1e-6),
+        SVR(kernel="linear", tol=1e-6),
         LinearSVC(tol=1e-6),
+        LinearSVC(loss="hinge", tol=1e-6),
         LinearSVR(tol=1e-6),
+        LinearSVR(loss="squared_epsilon_insensitive", tol=1e-6),
     ]
 )
 
