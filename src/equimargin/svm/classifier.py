@@ -32,6 +32,7 @@ CALIBRATE = (
     "use equimargin.estimators.PairwiseCoupling(SVC()) or "
     "sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
 )
+OLD_SIGMOID = f"Attribute `{{}}` was deprecated in scikit-learn 1.9; {CALIBRATE}"
 WITHOUT_PROBABILITIES: tuple[Any, ...] = ("deprecated", False)
 """Values of `probability` without `predict_proba`."""
 
@@ -317,13 +318,13 @@ class SVC(ClassifierMixin, PairProbabilities, SupportVectorMachine):
         f = self._evaluated(X)
         return f if len(self.classes_) == 2 else -f
 
-    @deprecated(f"Attribute `probA_` was deprecated in scikit-learn 1.9; {CALIBRATE}")  # type: ignore[prop-decorator, untyped-decorator]
+    @deprecated(OLD_SIGMOID.format("probA_"))  # type: ignore[prop-decorator, untyped-decorator]
     @property
     def probA_(self) -> Array:
         """A of P(first class) = 1 / (1 + exp(A f + B)); empty without `probability`."""
         return self.calibration_[:, 0]
 
-    @deprecated(f"Attribute `probB_` was deprecated in scikit-learn 1.9; {CALIBRATE}")  # type: ignore[prop-decorator, untyped-decorator]
+    @deprecated(OLD_SIGMOID.format("probB_"))  # type: ignore[prop-decorator, untyped-decorator]
     @property
     def probB_(self) -> Array:
         """B of P(first class) = 1 / (1 + exp(A f + B)); empty without `probability`."""
