@@ -27,6 +27,7 @@ from equimargin.solvers.probability.sigmoid import platt
 
 FOLDS = 5
 """Maximum number of folds, as in LIBSVM for its probabilities."""
+SPLITTER = "use one such as StratifiedKFold, or a number"
 
 
 def _predicts_probabilities(estimator: Any) -> bool:
@@ -183,8 +184,8 @@ def fit_sigmoids(
             delayed(_evaluate)(estimator, X, y, weights, pair[1], *part) for part in parts
         )
         f = np.empty(len(rows))
-        for number, values in enumerate(held_out):
-            f[fold == number] = values
+        for (_, out), values in zip(parts, held_out, strict=True):
+            f[np.searchsorted(rows, out)] = values
         weight = None if weights is None else weights[rows]
         sigmoid = platt(f, y[rows] == pair[1], weight)
         sigmoids.append((sigmoid.A, sigmoid.B))
@@ -253,10 +254,10 @@ def assign_folds(y: NDArray[Any], cv: Any) -> Index:
     if hasattr(cv, "split"):
         for number, (_, held_out) in enumerate(cv.split(np.zeros((len(y), 1)), y)):
             if (fold[held_out] >= 0).any():
-                raise ValueError("cv must hold out every row once, and holds out a row twice")
+                raise ValueError(f"cv must hold out every row once, and repeats rows; {SPLITTER}")
             fold[held_out] = number
         if (fold < 0).any():
-            raise ValueError("cv must hold out every row once, and never holds out a row")
+            raise ValueError(f"cv must hold out every row once, and omits rows; {SPLITTER}")
         return fold
     if not isinstance(cv, Integral) or cv < 2:
         raise ValueError(

@@ -119,7 +119,7 @@ class PathCV(MarginEstimator):
                 f"C is chosen from a part of the paths, and a larger one may be better: "
                 f"{row.stopped}"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 def find_family(task: Task, penalty: str) -> str | None:
@@ -244,6 +244,10 @@ class MarginClassifierPathCV(PathCV, Classifier):
                 f"{type(self).__name__} needs two classes, but all rows are of one class, "
                 f"{format_value(self.classes_[0])}"
             )
+        return self._choose_for_pairs(X, codes)
+
+    def _choose_for_pairs(self, X: Features, codes: Index) -> Self:
+        """Choose C on the folds, then solve the problem of every pair of classes."""
         family, kernel = find_family("classification", self.penalty), self._kernel(X)
         if len(self.classes_) == 2:
             signs = np.where(codes, 1.0, -1.0)
