@@ -9,12 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import deprecated
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.classifier import MarginClassifier
 from equimargin.estimators.fitted import make_coefficients
 from equimargin.estimators.pair_probabilities import (
     PairProbabilities,
@@ -220,8 +219,13 @@ class SVC(ClassifierMixin, PairProbabilities, SupportVectorMachine):
         )
         self.calibration_ = np.empty((0, 2))
         if self._wants_probabilities:
-            machine = MarginClassifier(self.C, kernel=self._fitted_kernel, **self._limits)
-            self.calibration_ = fit_sigmoids(machine, rows, codes, costs)
+            machine = clone(self).set_params(
+                kernel=self._fitted_kernel,
+                class_weight=dict(enumerate(self.class_weight_)),
+                probability="deprecated",
+                verbose=False,
+            )
+            self.calibration_ = fit_sigmoids(machine, rows, codes, weights)
         return self
 
     def _arranged(self, beta: Array) -> Array:

@@ -102,20 +102,25 @@ def test_known_probabilities_are_kept() -> None:
     assert np.isfinite(certain.predict_log_proba(X)).all()
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+@pytest.mark.parametrize(
+    ("kernel", "factors"),
+    [("rbf", None), ("rbf", {"rose": 9.0, "aster": 1.0, "lily": 1.0}), ("precomputed", None)],
+)
 def test_probabilities_of_all_classifiers_are_those_of_pairwise_coupling(
-    three: Any, kernel: Any
+    three: Any, kernel: Any, factors: Any
 ) -> None:
     X, y = three
     points = X @ X.T if kernel == "precomputed" else X
     weights = (np.arange(len(y)) % 7 > 0) * 1.0
     given: Any = {"kernel": kernel, "gamma": 0.5, "C": 2.0}
-    coupled = PairwiseCoupling(SVC(**given)).fit(points, y, weights)
+    coupled = PairwiseCoupling(SVC(**given, class_weight=factors)).fit(points, y, weights)
     with pytest.warns(FutureWarning, match="PairwiseCoupling"):
-        own = SVC(**given, probability=True).fit(points, y, weights)
-    margin = MarginClassifier(**given, probability=True).fit(points, y, weights)
+        own = SVC(**given, class_weight=factors, probability=True).fit(points, y, weights)
     expected = coupled.predict_proba(points)
     np.testing.assert_allclose(own.predict_proba(points), expected, atol=1e-4)
+    if factors:
+        return
+    margin = MarginClassifier(**given, probability=True).fit(points, y, weights)
     np.testing.assert_allclose(margin.predict_proba(points), expected, atol=1e-4)
     rest = weights > 0
     part = points[rest][:, rest] if kernel == "precomputed" else points[rest]
