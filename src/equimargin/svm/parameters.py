@@ -13,10 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 
-GAPS = 1e-12, 1e-8
+GAPS = 1e-12, 1e-6
 """Smallest and largest relative gap that a `tol` demands.
 
-float64 allows little less than the first; the second is the default of `MarginClassifier`.
+float64 allows little less than the first; the second is the default of `solve`.
 """
 COMMON: dict[str, list[Any]] = {
     "C": [Interval(Real, 0.0, None, closed="right")],
@@ -85,6 +85,8 @@ def weigh_classes(
     ValueError
         If a factor is negative or NaN, or a label of the mapping is unknown.
     """
+    if class_weight is None:
+        return np.ones(len(np.asarray(classes)))
     factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
     wrong = np.flatnonzero(~(factors >= 0))
     if len(wrong):
