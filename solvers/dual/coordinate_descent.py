@@ -34,7 +34,11 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
-from equimargin.solvers.dual.newton_on_face import count_affordable_factorisations, maximise_on_face
+from equimargin.solvers.dual.newton_on_face import (
+    LARGEST_FACE,
+    count_affordable_factorisations,
+    maximise_on_face,
+)
 from equimargin.solvers.dual.sweeps import (
     ROW_CURVATURE_FLOOR,
     Order,
@@ -66,16 +70,16 @@ GAP_WORK = 80
 It is computed earlier if the rows' contributions indicate the tolerance. After a gap a
 sweep visits all rows again, which costs as much as several computations of f.
 """
-SWEEPS_BETWEEN_COUNTS = 10
-"""Number of sweeps after which the free rows are counted for Newton's method.
-
-Earlier, rows still move from bound to bound.
-"""
 MOST_SURPLUS_ROWS = 4
 """Free rows beyond the number of features up to which Newton's method is tried.
 
 In general position an optimum of the hinge has at most one free row per feature. With
 more the matrix of the face is singular, and hundreds of sweeps take less time.
+"""
+PATIENT_WORK = 200
+"""Work of sweeps after which it is tried with more free rows, in computations of f.
+
+Columns in unequal units need it: their sweeps do not come near a vertex.
 """
 SWEEP_SPEED = 10
 """Multiplications of a sweep in the time of one multiplication of a factorisation.
@@ -119,11 +123,13 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     )
     stops = progress.show(alpha, 0)
     while not stops:
-        _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
-        stops = progress.show(alpha, spent.sweeps, spent.violation)
-        if not stops and _solve_for_free_rows(
-            dual, SweepIterate(alpha, _function(progress)), spent, progress
-        ):
+        at = SweepIterate(alpha, _function(progress))
+        # Newton's method follows without a gap unless that may be the last one.
+        stops = _sweep_on(dual, at, spent, progress) and progress.show(
+            alpha, spent.sweeps, spent.violation
+        )
+        if not stops:
+            _solve_for_free_rows(dual, at, spent, progress)
             stops = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
@@ -152,7 +158,9 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
     order = dual.movable.copy()
     state = SweepState.before(0, len(order), 0.0)
     while state.sweeps < sweeps and not progress.out_of_time:
-        state = dual.sweep_on(order, state, 0.0, sweeps, at)
+        state = dual.sweep_on(
+            order, state, 0.0, sweeps, at, 0, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
+        )
     return at.alpha
 
 
@@ -192,7 +200,7 @@ class Dual:
         problem : MarginProblem
             Problem that satisfies REQUIREMENTS.
         """
-        A, Z, box = SparseRows.of(problem.rows), problem.explicit, problem.box
+        A, Z, box = SparseRows.of(problem.rows.matrix), problem.explicit, problem.box
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=ridge, where=problem.costs > 0)
@@ -227,9 +235,16 @@ class Dual:
         return self.row_work * costly + 10 * state.visits
 
     def sweep_on(
-        self, order: Order, state: SweepState, tol: float, most: int, at: SweepIterate
+        self,
+        order: Order,
+        state: SweepState,
+        tol: float,
+        sweeps: int,
+        at: SweepIterate,
+        most_free: int,
+        work: int,
     ) -> SweepState:
-        """Return the state after further sweeps, or parts of long ones.
+        """Return the state after further sweeps, or after a part of a long one.
 
         Parameters
         ----------
@@ -239,15 +254,41 @@ class Dual:
             State so far.
         tol : float
             Estimated relative gap at which to stop.
-        most : int
+        sweeps : int
             Maximum number of completed sweeps of the run.
         at : SweepIterate
             Iterate; changes in place.
+        most_free : int
+            Number of free rows at which to stop.
+        work : int
+            Multiplications after which to stop.
         """
-        visits = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // self.row_work)
-        goal = SweepGoal(tol, SIZE_FLOOR * self.problem.scale, most, visits)
+        work = min(work, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS)
+        goal = SweepGoal(
+            tol,
+            SIZE_FLOOR * self.problem.scale,
+            most_free,
+            sweeps,
+            max(1000, work // self.row_work),
+        )
         by_value = self.problem.explicit is None
         return SweepState(*sweep_on(order, state, goal, self.rows, self.X, by_value, at))
+
+    def most_free(self, work: int) -> int:
+        """Return the largest number of free rows for Newton's method.
+
+        An optimum of the hinge in w has few free rows. With more their matrix is
+        singular, and the method is tried only if the sweeps lead nowhere.
+
+        Parameters
+        ----------
+        work : int
+            Multiplications of sweeps since the last attempt.
+        """
+        problem = self.problem
+        if problem.explicit is None or problem.squared or work >= PATIENT_WORK * self.function_work:
+            return LARGEST_FACE
+        return problem.explicit.q + MOST_SURPLUS_ROWS
 
 
 @dataclass(eq=False)
@@ -278,29 +319,35 @@ def _function(progress: DualConvergenceMonitor) -> Array:
 
 def _sweep_on(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
-) -> None:
-    """Sweep until the gap should be computed: first all rows, then those not shrunk.
+) -> bool:
+    """Sweep first over all rows, then over those not shrunk; return True if the end is near.
 
-    It should be if the estimated gap is small enough or no row has a large pull, before
+    The sweeps end if the estimated gap is small enough or no row has a large pull, before
     Newton's method, and after GAP_WORK. The estimate adds what the visits yield: the
     rows' contributions to the gap, and the increase of the dual value.
     """
-    order, first, start = dual.movable.copy(), spent.sweeps, spent.work
-    state = SweepState.before(first, len(order), progress.dual)
+    order, start, most = dual.movable.copy(), spent.work, GAP_WORK * dual.function_work
+    state = SweepState.before(spent.sweeps, len(order), progress.dual)
     while not progress.out_of_time:
-        passes = state.sweeps - first
-        to_count = SWEEPS_BETWEEN_COUNTS - passes % SWEEPS_BETWEEN_COUNTS
-        most = min(state.sweeps + to_count, progress.max_iter)
-        state = dual.sweep_on(order, state, progress.limits.tol, most, at)
+        state = dual.sweep_on(
+            order,
+            state,
+            progress.limits.tol,
+            progress.max_iter,
+            at,
+            dual.most_free(spent.work),
+            start + most - spent.work,
+        )
         spent.work = start + dual.work(state)
         if state.place == 0 and (
             state.ready
             or state.sweeps >= progress.max_iter
-            or spent.work - start >= GAP_WORK * dual.function_work
+            or spent.work >= start + most
             or _factorisations(dual, _free(dual, at.alpha), spent) > 0
         ):
             break
     spent.sweeps, spent.violation = state.sweeps, max(state.pull, 0.0)
+    return state.ready
 
 
 def _free(dual: Dual, alpha: Array) -> Order:
@@ -309,16 +356,8 @@ def _free(dual: Dual, alpha: Array) -> Order:
 
 
 def _factorisations(dual: Dual, free: Order, spent: DescentCounters) -> int:
-    """Return how many factorisations cost at most the sweeps since the last attempt.
-
-    0 while more rows are free than an optimum of the hinge in w has.
-    """
-    problem = dual.problem
-    if (
-        problem.explicit is not None
-        and not problem.squared
-        and len(free) > problem.explicit.q + MOST_SURPLUS_ROWS
-    ):
+    """Return how many factorisations cost at most the sweeps since the last attempt."""
+    if len(free) > dual.most_free(spent.work):
         return 0
     return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 

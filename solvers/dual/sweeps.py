@@ -34,8 +34,6 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import brief, brief_by, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.formulations.rows.base import Rows
-from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.products.row_access import (
     Index,
     row_add,
@@ -92,6 +90,11 @@ SETTLED_PULL = 0.01
 
 The last sweep then moved no row of a larger pull.
 """
+SWEEPS_BETWEEN_COUNTS = 10
+"""Number of sweeps after which the free rows are counted for Newton's method.
+
+Earlier, rows still move from bound to bound.
+"""
 ROW_IN_PYTHON = 20.0
 """Cost of an uncompiled visit without its features, in iterations of a Python loop."""
 UNCONDITIONAL_SHARE = 0.03
@@ -112,17 +115,23 @@ class SparseRows(NamedTuple):
     data: Array
 
     @classmethod
-    def of(cls, rows: Rows) -> Self:
-        """Return the arrays of A.
+    def of(cls, A: Any) -> Self:
+        """Return the arrays of a CSR matrix.
 
         Parameters
         ----------
-        rows : Rows
-            Rows of a problem.
+        A : CSR array of shape (p, m)
+            Rows.
         """
-        if isinstance(rows, Signed):
-            return cls(np.empty(0, np.uint32), np.empty(0, np.uint32), rows.y)
-        return cls(*stored_entries(rows.matrix))
+        whole = cls(*stored_entries(A))
+        count = np.arange(len(whole.data))
+        if (
+            A.shape == 2 * count.shape
+            and np.array_equal(whole.indices, count)
+            and np.array_equal(whole.indptr[:-1], count)
+        ):
+            return cls(whole.indptr[:0], whole.indices[:0], whole.data)
+        return whole
 
 
 class RowArrays(NamedTuple):
@@ -229,6 +238,9 @@ class SweepGoal(NamedTuple):
         Estimated relative gap.
     size : float
         Minimum size of the objective to which the gap is relative.
+    free : int
+        Number of rows inside their bounds at which Newton's method may follow. They are
+        counted after every SWEEPS_BETWEEN_COUNTS sweeps.
     sweeps : int
         Maximum number of completed sweeps of the run.
     visits : int
@@ -237,6 +249,7 @@ class SweepGoal(NamedTuple):
 
     tol: float
     size: float
+    free: int
     sweeps: int
     visits: int
 
@@ -421,8 +434,8 @@ def sweep_on(
         moves,
         ready,
     ) = state
-    tol, least, most_sweeps, most_visits = goal
-    most_visits += visits
+    tol, least, most_free, most_sweeps, most_visits = goal
+    most_visits, alpha, terms = most_visits + visits, at.alpha, rows.terms
     while visits < most_visits:
         if place == 0:
             shuffle(order[:active], sweeps)
@@ -449,6 +462,12 @@ def sweep_on(
         ready = share <= tol * size or largest <= SETTLED_PULL * pull
         if ready or sweeps >= most_sweeps:
             break
+        if sweeps % SWEEPS_BETWEEN_COUNTS == 0:
+            free = 0
+            for r in range(alpha.size):
+                free += (alpha[r] > 0.0) & (alpha[r] < terms[r * TERMS + 1])
+            if free <= most_free:
+                break
     return (
         sweeps,
         place,
