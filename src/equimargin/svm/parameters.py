@@ -13,10 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array
 
-GAPS = 1e-12, 1e-6
+GAPS = 1e-12, 1e-8
 """Smallest and largest relative gap that a `tol` demands.
 
-float64 allows little less than the first; the second is the default of `solve`.
+float64 allows little less than the first; the second is the default of `MarginClassifier`.
 """
 COMMON: dict[str, list[Any]] = {
     "C": [Interval(Real, 0.0, None, closed="right")],
