@@ -364,8 +364,8 @@ def _factorisations(dual: Dual, free: Order, spent: DescentCounters) -> int:
 
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
-) -> bool:
-    """Apply Newton's method to the free rows in place; return False if too expensive.
+) -> None:
+    """Apply Newton's method to the free rows in place.
 
     It is applied if it costs at most the sweeps since the last attempt.
     """
@@ -373,7 +373,7 @@ def _solve_for_free_rows(
     free = _free(dual, at.alpha)
     most = _factorisations(dual, free, spent)
     if not most:
-        return False
+        return
     spent.work = 0
     if problem.explicit is not None:
         Y = problem.rows.take(problem.explicit, free)
@@ -388,4 +388,3 @@ def _solve_for_free_rows(
         at.alpha[free] = maximise_on_face(
             H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock
         )
-    return True

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import jit
+from equimargin.formulations.numeric.jit import brief_by, in_numpy, jit
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 
 FACE_DAMPINGS = {
@@ -44,6 +44,8 @@ MOST_COMPILED_ROWS = 96
 
 With so few rows, calls of numpy and LAPACK take several times as long.
 """
+FACE_IN_NUMPY = 700.0
+"""Cost of such a face in numpy, in iterations of a Python loop."""
 LARGEST_FACE = 2000
 """Largest face, in free rows, that is factorised; larger ones are left to the caller."""
 SMALL_FACE = 500
@@ -159,6 +161,21 @@ def maximise_on_face(
             dampings = np.array(FACE_DAMPINGS[H.dtype])
             x = _climb(H.astype(np.float64), g, x, lower, upper, balanced, most, dampings)
         return np.clip(x, lower, upper)
+    return _climb_by_blocks(H, g, x, lower, upper, balanced, most, out_of_time, factor)
+
+
+def _climb_by_blocks(
+    H: FaceMatrix,
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    out_of_time: Callable[[], bool],
+    factor: Factorisation,
+) -> Array:
+    """Climb as the module says, several rows to their bounds at a time."""
     x, g = x.copy(), g.copy()
     free = np.flatnonzero(np.ones_like(x))
     while most > 0 and len(free) > balanced and not out_of_time():
@@ -295,6 +312,21 @@ def _direction(
     return d
 
 
+def _climb_in_numpy(
+    H: Array,
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    dampings: Array,
+) -> Array:
+    return _climb_by_blocks(H, g, x, lower, upper, balanced, most, lambda: False, factor_face)
+
+
+@brief_by(lambda end, *arguments: FACE_IN_NUMPY)
+@in_numpy(_climb_in_numpy)
 @jit
 def _climb(
     H: Array,

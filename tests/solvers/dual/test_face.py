@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.solvers.dual import newton_on_face
 from equimargin.solvers.dual.newton_on_face import _best_step, maximise_on_face
 from optima import cpu_limit
@@ -19,7 +20,7 @@ BOTH_WAYS = pytest.mark.parametrize("compiled", [0, 96], ids=["numpy", "compiled
 
 def climb(compiled: int, *arguments: object) -> np.ndarray:
     """Return the end of a climb."""
-    with mock.patch.object(newton_on_face, "MOST_COMPILED_ROWS", compiled):
+    with mock.patch.object(newton_on_face, "MOST_COMPILED_ROWS", compiled), compile_eagerly():
         return maximise_on_face(*arguments)  # type: ignore[arg-type]
 
 
