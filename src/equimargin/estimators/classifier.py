@@ -13,10 +13,9 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import DeviceEstimator, MarginEstimator, row_weights
+from equimargin.estimators.base import DeviceEstimator, MarginEstimator, find_classes, row_weights
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
@@ -218,8 +217,7 @@ class MarginClassifier(Classifier, DeviceEstimator):
             If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         weights = row_weights(sample_weight, X)
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
