@@ -175,7 +175,7 @@ def _climb_by_blocks(
     out_of_time: Callable[[], bool],
     factor: Factorisation,
 ) -> Array:
-    """Climb as the module says, several rows to their bounds at a time."""
+    """Increase the objective by the steps of the module, many rows to bounds at a time."""
     x, g = x.copy(), g.copy()
     free = np.flatnonzero(np.ones_like(x))
     while most > 0 and len(free) > balanced and not out_of_time():

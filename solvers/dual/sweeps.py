@@ -417,23 +417,9 @@ def sweep_on(
     tuple
         Fields of the next SweepState.
     """
-    (
-        sweeps,
-        place,
-        kept,
-        active,
-        low,
-        high,
-        lowest,
-        highest,
-        share,
-        gain,
-        pull,
-        value,
-        visits,
-        moves,
-        ready,
-    ) = state
+    sweeps, place, kept, active, low, high = state[:6]
+    lowest, highest, share, gain, pull, value = state[6:12]
+    visits, moves, ready = state[12:]
     tol, least, most_free, most_sweeps, most_visits = goal
     most_visits, alpha, terms = most_visits + visits, at.alpha, rows.terms
     while visits < most_visits:
@@ -468,23 +454,9 @@ def sweep_on(
                 free += (alpha[r] > 0.0) & (alpha[r] < terms[r * TERMS + 1])
             if free <= most_free:
                 break
-    return (
-        sweeps,
-        place,
-        kept,
-        active,
-        low,
-        high,
-        lowest,
-        highest,
-        share,
-        gain,
-        pull,
-        value,
-        visits,
-        moves,
-        ready,
-    )
+    stage = sweeps, place, kept, active, low, high
+    sums = lowest, highest, share, gain, pull, value
+    return stage + sums + (visits, moves, ready)
 
 
 @fast

@@ -257,14 +257,14 @@ def symmetrise(K: Features) -> Features:
     return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
 
 
-def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
+def find_classes(y: ArrayLike) -> tuple[NDArray[np.generic], Index]:
     """Return the classes, sorted, and the class of every row.
 
     scikit-learn checks that y holds classes, unless it plainly does: two whole numbers.
 
     Parameters
     ----------
-    y : ndarray of shape (m,)
+    y : array-like of shape (m,)
         Labels, validated by scikit-learn.
 
     Raises
@@ -272,12 +272,13 @@ def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
     ValueError
         If y holds numbers that are no classes.
     """
-    if y.dtype.kind in "biuf":
-        classes, codes = np.unique(y, return_inverse=True)
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuf":
+        classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) <= 2 and (classes == np.rint(classes)).all():
             return classes, codes
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes
 
 
