@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import KernelEstimator, ProvenEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.fitted import Functions
 from equimargin.estimators.regressor import Regressor
@@ -42,11 +42,28 @@ from equimargin.formulations.kernels.kernel import (
     Sigmoid,
 )
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.solvers.problem_file import whole
 
 LARGEST_LABEL = 2**31 - 1
 """Largest absolute value of a label; LIBSVM and LIBLINEAR read labels as C's int."""
+TYPES_OF_LIBSVM = {
+    "SVC": "c_svc",
+    "NuSVC": "nu_svc",
+    "SVR": "epsilon_svr",
+    "NuSVR": "nu_svr",
+    "OneClassSVM": "one_class",
+}
+"""LIBSVM's type of every class of scikit-learn's names; `equimargin.svm` is a layer above."""
+ONLY_OF_LINEAR_SVC = {"multi_class": "ovr", "penalty": "l2"}
+"""Parameters of a LinearSVC that can be written."""
+LIBLINEAR_TYPE_OF_LOSS = {
+    "hinge": "L2R_L1LOSS_SVC_DUAL",
+    "squared_hinge": "L2R_L2LOSS_SVC_DUAL",
+    "epsilon_insensitive": "L2R_L1LOSS_SVR_DUAL",
+    "squared_epsilon_insensitive": "L2R_L2LOSS_SVR_DUAL",
+}
+"""LIBLINEAR's solver of every loss of a LinearSVC or LinearSVR."""
 KERNELS_OF_LIBSVM: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
     Linear: ("linear", ()),
     Polynomial: ("polynomial", ("degree", "gamma", "coef0")),
@@ -57,7 +74,7 @@ KERNELS_OF_LIBSVM: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
 """LIBSVM's name and parameters of every kernel that it has."""
 
 
-def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str]) -> None:
+def write_libsvm_model(estimator: KernelEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or regressor as a model file of LIBSVM.
 
     Its decision values in LIBSVM are those of the estimator, and positive for the larger
@@ -67,7 +84,8 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
 
     Parameters
     ----------
-    estimator : MarginClassifier, MarginRegressor or a PathCV of the two
+    estimator : MarginClassifier, MarginRegressor or a PathCV of the two, or OneClassSVM,
+        SVC, NuSVC, SVR or NuSVR of `equimargin.svm`
         Fitted estimator; with `probability`, its sigmoids are written for LIBSVM's -b 1.
     path : str or path-like
         Path of the file, which is replaced as a whole.
@@ -82,46 +100,53 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
 
     Notes
     -----
-    The type is c_svc or epsilon_svr for any loss. With a precomputed kernel a support
+    The type of estimators with a loss is c_svc or epsilon_svr. With a precomputed kernel a support
     vector is the number of its training row, from 1.
     """
-    functions = _functions(estimator, "write_libsvm_model")
+    own = isinstance(estimator, KernelEstimator)
+    kind = TYPES_OF_LIBSVM.get(type(estimator).__name__) if own else None
+    functions = _functions(estimator, "write_libsvm_model", kind is not None)
     kernel = Linear() if functions.linear else functions.kernel
     coefficients = np.eye(len(functions.biases)) if functions.linear else functions.coefficients
     biases = functions.biases
     if isinstance(kernel, Intercept):
         kernel, biases = kernel.kernel, biases + coefficients.sum(axis=1)
+    # A linear function has one support vector, w; a given matrix has none.
     points = functions.coefficients if functions.linear else functions.points
     vectors = list(_numbered(functions.support) if points is None else _features(points))
     header = _kernel_lines(kernel)
-    if isinstance(estimator, Classifier):
+    if hasattr(estimator, "classes_"):
         labels = _labels(estimator)
         order = _descending_pairs(len(labels))
         body, of_class = _grouped(coefficients, vectors, len(labels))
-        header = ["svm_type c_svc", *header, f"nr_class {len(labels)}", f"total_sv {len(body)}"]
+        sizes = [f"nr_class {len(labels)}", f"total_sv {len(body)}"]
+        header = [f"svm_type {kind or 'c_svc'}", *header, *sizes]
         header += [f"rho {_numbers(-biases[order])}", f"label {_numbers(labels)}"]
-        if getattr(estimator, "probability", False):
-            A, B = estimator.calibration_[order].T
+        sigmoids: Array = getattr(estimator, "calibration_", np.empty((0, 2)))
+        if len(sigmoids):
+            A, B = sigmoids[order].T
             header += [f"probA {_numbers(A)}", f"probB {_numbers(B)}"]
         header += [f"nr_sv {_numbers(of_class)}"]
     else:
         rows = zip(coefficients[0].tolist(), vectors, strict=True)
         body = [f"{coefficient!r} {vector}" for coefficient, vector in rows]
-        header = ["svm_type epsilon_svr", *header, "nr_class 2", f"total_sv {len(body)}"]
+        sizes = ["nr_class 2", f"total_sv {len(body)}"]
+        header = [f"svm_type {kind or 'epsilon_svr'}", *header, *sizes]
         header += [f"rho {_numbers(-biases)}"]
     _write(path, [*header, "SV", *body])
 
 
-def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier of two classes, or a regressor, as a model file of LIBLINEAR.
+def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier or regressor with a linear function as a file of LIBLINEAR.
 
     Its decision values in LIBLINEAR are those of the estimator, and positive for the
     larger label.
 
     Parameters
     ----------
-    estimator : MarginClassifier, MarginRegressor or a PathCV of the two
-        Fitted estimator with a linear kernel.
+    estimator : LinearSVC, LinearSVR, MarginClassifier, MarginRegressor or a PathCV
+        Fitted estimator with a linear kernel; a LinearSVC may have any number of classes,
+        another classifier two.
     path : str or path-like
         Path of the file, which is replaced as a whole.
 
@@ -135,9 +160,14 @@ def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[st
 
     Notes
     -----
-    The bias is the weight of an appended feature of value 1. The type is that of the
-    loss. LIBLINEAR itself leaves the bias out of the norm for squared losses alone.
+    The bias is the weight of an appended feature of value 1, or `intercept_scaling`. The
+    type is that of the loss. LIBLINEAR itself leaves the bias out of the norm for squared
+    losses alone.
     """
+    if hasattr(estimator, "intercept_scaling") and hasattr(estimator, "loss"):
+        header, weights = _linear_machine(estimator)
+        _write(path, [*header, *(f"{_numbers(row)} " for row in weights)])
+        return
     functions = _functions(estimator, "write_liblinear_model")
     if not functions.linear:
         raise ValueError(
@@ -161,7 +191,34 @@ def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[st
     _write(path, [*header, *(f"{v!r} " for v in [*w.tolist(), *([b] if has_bias else [])])])
 
 
-def _liblinear_type(estimator: MarginEstimator) -> str:
+def _linear_machine(estimator: Any) -> tuple[list[str], list[list[float]]]:
+    """Return the header of a LinearSVC or LinearSVR, and its weights, a row a feature.
+
+    The labels are written from the largest on. Of two classes the only w is that of the
+    larger.
+    """
+    check_is_fitted(estimator)
+    given = {name: getattr(estimator, name, only) for name, only in ONLY_OF_LINEAR_SVC.items()}
+    if given != ONLY_OF_LINEAR_SVC:
+        raise ValueError(
+            f"a LinearSVC is written for LIBLINEAR with multi_class='ovr' and penalty='l2', not "
+            f"with {given['multi_class']!r} and {given['penalty']!r}; fit it so"
+        )
+    W, has_bias = np.atleast_2d(dense(estimator.coef_)), estimator.fit_intercept
+    constant = float(estimator.intercept_scaling) if has_bias else -1.0
+    bias = np.ravel(estimator.intercept_)[:, None] / constant
+    header = [f"solver_type {LIBLINEAR_TYPE_OF_LOSS[estimator.loss]}"]
+    if hasattr(estimator, "classes_"):
+        labels = _labels(estimator)
+        header += [f"nr_class {len(labels)}", f"label {_numbers(labels)}"]
+    else:
+        header += ["nr_class 2"]
+    header += [f"nr_feature {W.shape[1]}", f"bias {constant!r}", "w"]
+    weights = np.hstack([W, bias]) if has_bias else W
+    return header, weights[::-1].T.tolist()
+
+
+def _liblinear_type(estimator: ProvenEstimator) -> str:
     """Return the LIBLINEAR solver of the loss; of two, the one that may have a free bias."""
     kind = "SVC" if isinstance(estimator, Classifier) else "SVR"
     if getattr(estimator, "loss", "hinge") == "hinge":
@@ -170,15 +227,16 @@ def _liblinear_type(estimator: MarginEstimator) -> str:
     return f"L2R_L2LOSS_{kind}" if free else f"L2R_L2LOSS_{kind}_DUAL"
 
 
-def _functions(estimator: MarginEstimator, name: str) -> Functions:
-    """Return the decision functions of a fitted classifier or regressor."""
-    if not isinstance(estimator, Classifier | Regressor):
+def _functions(estimator: Any, name: str, known: bool = False) -> Functions:
+    """Return the decision functions of a fitted classifier or regressor, or a known class."""
+    if not (known or isinstance(estimator, Classifier | Regressor)):
         raise ValueError(
             f"{name} takes a fitted MarginClassifier, MarginRegressor or a PathCV of the two, not "
             f"{type(estimator).__name__}; of a pipeline, pass the last step"
         )
     check_is_fitted(estimator)
-    return estimator._functions
+    functions: Functions = estimator._functions
+    return functions
 
 
 def _labels(estimator: Any) -> list[int]:
