@@ -34,7 +34,7 @@ import numpy as np
 from equimargin.formulations.declarations.family import FAMILIES, Family, check_name
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.declarations.program_problem import ProgramProblem
-from equimargin.formulations.declarations.user_functions import innermost, kept, kept_from_quitting
+from equimargin.formulations.declarations.user_functions import guarded, innermost, kept
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.jit import run_seconds, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
@@ -216,10 +216,14 @@ class RegisteredSolver(Generic[P]):
             Problem to solve.
         """
         try:
-            with kept_from_quitting():
-                return isinstance(problem, self.requires.shape) and bool(self.first(problem))
+            return isinstance(problem, self.requires.shape) and bool(self._first(problem))
         except Exception:  # A user's function may fail in any way.
             return False
+
+    @cached_property
+    def _first(self) -> Callable[[P], bool]:
+        """`first`; a user's function is wrapped, so that it cannot exit Python."""
+        return guarded(self.first)
 
     @overload
     def run(

@@ -16,7 +16,7 @@ from equimargin.formulations.kernels import features
 from equimargin.formulations.numeric import dyadic
 from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
-from equimargin.solvers.dual import smo_problem, sweeps, working_set
+from equimargin.solvers.dual import newton_on_face, smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import swept_rows, tiles
 from places import ROOT
@@ -217,14 +217,19 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
     X = swept_rows.stored_array(K if by_value else Z)
     return (
         rng.permutation(p),
-        -0.5,
-        0.5,
-        1.0,
+        sweeps.SweepState.before(3, p, 0.0),
+        sweeps.SweepGoal(1e-9, 1.0, 5, 6, 500),
         rows,
         X,
         by_value,
         sweeps.SweepIterate(rng.random(p) * box, rng.normal(size=X.d)),
     )
+
+
+def _climb(rng: np.random.Generator) -> tuple[Any, ...]:
+    B = rng.normal(size=(12, 20))
+    wide = np.full(12, 1e3)
+    return B @ B.T, rng.normal(size=12), rng.random(12), -wide, wide, True, 50, np.array([1e-13])
 
 
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
@@ -306,8 +311,9 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "seen": (smo_problem._seen, _seen),
     "pair steps": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float64)),
     "pair steps in float32": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float32)),
-    "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
-    "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
+    "sweeps": (sweeps.sweep_on, lambda rng: _sweep(rng, False)),
+    "sweeps by value": (sweeps.sweep_on, lambda rng: _sweep(rng, True)),
+    "climb": (newton_on_face._climb, _climb),
     "exponentials": (
         tiles._exponentials,
         lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True),

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from equimargin.estimators.fitted import Functions, Proof, make_functions
@@ -257,6 +258,31 @@ def symmetrise(K: Features) -> Features:
     """
     mean = (K + K.T) / 2
     return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
+
+
+def find_classes(y: ArrayLike) -> tuple[NDArray[np.generic], Index]:
+    """Return the classes, sorted, and the class of every row.
+
+    scikit-learn checks that y holds classes, unless it plainly does: two whole numbers.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Labels, validated by scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        If y holds numbers that are no classes.
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuf":
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) <= 2 and (classes == np.rint(classes)).all():
+            return classes, codes
+    check_classification_targets(y)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:

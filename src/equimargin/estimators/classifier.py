@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import DeviceEstimator, MarginEstimator, row_weights
+from equimargin.estimators.base import DeviceEstimator, MarginEstimator, find_classes, row_weights
 from equimargin.estimators.pair_probabilities import (
     PairProbabilities,
     fit_sigmoids,
@@ -212,8 +211,7 @@ class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
             If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         weights = row_weights(sample_weight, X)
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]

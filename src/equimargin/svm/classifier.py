@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import deprecated
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from equimargin.estimators.base import find_classes
 from equimargin.estimators.fitted import Functions, make_coefficients
 from equimargin.estimators.pair_probabilities import (
     PairProbabilities,
@@ -103,8 +103,7 @@ class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
                 stacklevel=2,
             )
         points, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(self.classes_)} "

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from equimargin.estimators.base import row_weights
+from equimargin.estimators.base import find_classes, row_weights
 from equimargin.formulations import classification, linear
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.choices import LossName
@@ -120,8 +119,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
             )
         check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must have at least 2 classes, not only one class, "
