@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from equimargin.formulations.kernels import features
+from equimargin.formulations.kernels import additive, features
 from equimargin.formulations.numeric import dyadic
 from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
@@ -257,6 +258,12 @@ def _sums(rng: np.random.Generator, count: int, symmetric: bool) -> tuple[Any, .
     return left, rows, rng.normal(size=len(rows)), panels, np.ones(count), symmetric, 0, last
 
 
+def _rows_of_sparse(rng: np.random.Generator, m: int) -> tuple[Any, ...]:
+    """Return the arrays of a CSR matrix of 6 columns, half of them filled."""
+    X = csr_array(rng.random((m, 6)) * (rng.random((m, 6)) < 0.5))
+    return X.indptr, X.indices, X.data
+
+
 BRIEF: dict[str, tuple[Any, Arguments]] = {
     "steps": (dyadic._steps, _steps),
     "least margins": (pair_sweeps.least_margins, _least_margins),
@@ -314,6 +321,25 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "sweeps": (sweeps.sweep_on, lambda rng: _sweep(rng, False)),
     "sweeps by value": (sweeps.sweep_on, lambda rng: _sweep(rng, True)),
     "climb": (newton_on_face._climb, _climb),
+    "sums over features": (
+        additive._add_terms,
+        lambda rng: (
+            rng.random((9, 3)),
+            rng.random((3, 7)),
+            bool(rng.integers(2)),
+            np.empty((9, 7)),
+        ),
+    ),
+    "sums over features of sparse points": (
+        additive._add_merged,
+        lambda rng: (
+            *_rows_of_sparse(rng, 9),
+            *_rows_of_sparse(rng, 7),
+            6,
+            bool(rng.integers(2)),
+            np.empty((9, 7)),
+        ),
+    ),
     "exponentials": (
         tiles._exponentials,
         lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True),
