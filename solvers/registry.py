@@ -312,6 +312,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "nu_svr.libsvm": "equimargin.solvers.field.nu",
         "one_class.libsvm": "equimargin.solvers.field.one_class",
         "one_norm_svm.highs": "equimargin.solvers.field.one_norm_svm",
+        "one_norm_svm_l2.sparse_weights": "equimargin.solvers.field.one_norm_svm",
         "quantile.highs": "equimargin.solvers.field.quantile",
     },
 )

@@ -39,6 +39,7 @@ ALONE = {
     "nu_svr": THIRD_PARTY,
     "one_class": THIRD_PARTY,
     "one_norm_svm": THIRD_PARTY,
+    "one_norm_svm_l2": "it is not of the documents: coordinate descent is its one method",
     "quantile": THIRD_PARTY,
 }
 """Families with one specialised solver, and the reason."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from equimargin.formulations.kernels import features
 from equimargin.formulations.numeric import dyadic
@@ -19,6 +20,7 @@ from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import swept_rows, tiles
+from equimargin.solvers.sparse_weights import sweeps as weight_sweeps
 from places import ROOT
 
 Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
@@ -31,6 +33,15 @@ def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
         [start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)]
     )
     return points, levels, np.array([0, 10, 20, 30]), rng.normal(size=30)
+
+
+def _sweep_of_weights(rng: np.random.Generator, is_sparse: bool) -> tuple[Any, ...]:
+    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.5)
+    y, costs, w = rng.choice([-1.0, 1.0], 20), rng.random(20), np.append(rng.normal(size=3), [0.0] * 3)
+    columns = weight_sweeps.ColumnArrays.of(sparse.csc_array(X) if is_sparse else np.asfortranarray(X))
+    largest = 2 * costs @ X**2
+    scratch = np.empty((2, columns.longest))
+    return rng.permutation(6), columns, costs * y, largest, scratch, w, y - X @ w
 
 
 def _steps(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -306,6 +317,11 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "seen": (smo_problem._seen, _seen),
     "pair steps": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float64)),
     "pair steps in float32": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float32)),
+    "sweep of weights": (weight_sweeps.sweep, lambda rng: _sweep_of_weights(rng, False)),
+    "sweep of weights of sparse columns": (
+        weight_sweeps.sweep,
+        lambda rng: _sweep_of_weights(rng, True),
+    ),
     "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
     "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
     "exponentials": (

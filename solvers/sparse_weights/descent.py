@@ -1,0 +1,252 @@
+"""Coordinate descent on a growing working set of features, with Newton's method.
+
+1. The prices X'(y a) of the multipliers a = 2 C slacks give the gap. The working set
+   has the features of nonzero weight, and those of the largest prices.
+2. Sweeps visit the weights of the working set (`sweeps.py`), and from time to time
+   Newton's method minimises over the nonzero ones (`face.py`), until the gap of the
+   working set is a share of the whole one.
+
+References
+----------
+G.-X. Yuan, K.-W. Chang, C.-J. Hsieh, C.-J. Lin, A comparison of optimization methods
+and software for large-scale L1-regularized linear classification, JMLR 11 (2010).
+
+M. Massias, A. Gramfort, J. Salmon, Celer: a fast solver for the lasso with dual
+extrapolation, ICML (2018), for working sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
+from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint
+from equimargin.solvers.dual.sweeps import shuffle
+from equimargin.solvers.progress import (
+    MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
+    ConvergenceMonitor,
+)
+from equimargin.solvers.solution import Limits, Status, relative_gap
+from equimargin.solvers.sparse_weights.face import LARGEST_FACE, WeightIterate, minimise_on_face
+from equimargin.solvers.sparse_weights.problem import SparseWeightProblem
+from equimargin.solvers.sparse_weights.solution import SparseWeightSolution
+from equimargin.solvers.sparse_weights.sweeps import ColumnArrays, sweep
+
+SHUFFLE_SEED = 0
+"""Seed of the random orders, so that runs are repeatable."""
+MOST_SWEEPS = 100_000
+"""Default limit of the sweeps of a run."""
+SMALLEST_WORKING_SET = 100
+"""Features of the first working set."""
+GROWTH = 2
+"""Size of a working set, in numbers of nonzero weights."""
+SWEEPS_PER_ROUND = 5
+"""Sweeps between two computations of the working set's gap."""
+MAX_STALE_ROUNDS = 20
+"""Rounds without a smaller gap of the working set after which all features are priced."""
+INNER_SHARE = 0.1
+"""Share of the gap that the working set must reach, and of `tol` at least INNER_TOL."""
+INNER_TOL = 0.5
+"""Share of `tol` that is enough for the working set."""
+FACTORISATION_SPEED = 20
+"""Multiplications of a factorisation in the time of one of a sweep."""
+
+
+class SparseWeightMonitor(ConvergenceMonitor):
+    """Convergence monitor of a run for a `SparseWeightProblem`."""
+
+    problem: Any
+    # The proven interval, a few products, decides whether float64 resolves the gap.
+    _cancels = True
+
+    def _found(self, point: CanonicalPoint, status: Status) -> Any:
+        assert isinstance(point, OneNormPoint)
+        return SparseWeightSolution(
+            self.problem,
+            self.solver,
+            point,
+            status,
+            self.reason,
+            self.iterations,
+            self.seconds,
+        )
+
+
+@dataclass(eq=False)
+class SweepCounters:
+    """Sweeps so far, work since Newton's method last ran, and the generator of orders."""
+
+    sweeps: int = 0
+    work: int = 0
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
+
+
+def solve_sparse_weights(
+    problem: SparseWeightProblem, limits: Limits | None = None
+) -> SparseWeightSolution:
+    """Minimise |w|_1 + sum_i c_i max(0, 1 - y_i x_i.w)^2.
+
+    Parameters
+    ----------
+    problem : SparseWeightProblem
+        Problem to solve.
+    limits : Limits or None
+        Limits of the run; its iterations are sweeps.
+
+    Returns
+    -------
+    SparseWeightSolution
+        Best point, with the reason to stop.
+    """
+    limits = limits or Limits()
+    at = WeightIterate(np.zeros(problem.X.shape[1]), problem.y.copy())
+    spent = SweepCounters()
+    monitor = SparseWeightMonitor(
+        "sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS
+    )
+    while True:
+        # Recomputed: the updates of many sweeps add up rounding errors.
+        at.residuals = problem.residuals(at.w)
+        state = _evaluate(problem, at)
+        point = OneNormPoint(at.w.copy(), state.a)
+        if monitor.weigh(point, state.primal, state.dual, spent.sweeps):
+            return monitor.solution()
+        columns = _working_set(state.prices, at.w)
+        inner = WeightIterate(at.w[columns], at.residuals)
+        _descend(problem.restricted(columns), inner, monitor, spent)
+        at.w[columns] = inner.w
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """Multipliers a (m,) of an iterate, their prices (d,), and both objective values."""
+
+    a: Array
+    prices: Array
+    primal: float
+    dual: float
+
+
+def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> Evaluated:
+    slacks = problem.slacks(at.residuals)
+    a = 2 * problem.costs * slacks
+    prices = problem.prices(a)
+    return Evaluated(a, prices, problem.primal(at.w, slacks), problem.dual(a, prices))
+
+
+def _working_set(prices: Array, w: Array) -> Index:
+    """Return the features of nonzero weight and those of the largest prices, ascending."""
+    most = max(SMALLEST_WORKING_SET, GROWTH * np.count_nonzero(w))
+    if 2 * most >= len(w):
+        return np.arange(len(w))
+    # Features of nonzero weight have infinite priority.
+    priority = np.where(w != 0, np.inf, np.abs(prices))
+    return np.sort(np.argpartition(priority, -most)[-most:])
+
+
+def _descend(
+    problem: SparseWeightProblem,
+    at: WeightIterate,
+    monitor: SparseWeightMonitor,
+    spent: SweepCounters,
+) -> None:
+    """Decrease the objective over the working set, in place, until its gap is small."""
+    target = max(INNER_TOL * monitor.limits.tol, INNER_SHARE * monitor.gap)
+    swept = Swept.of(problem)
+    least, stale = np.inf, 0
+    while stale < MAX_STALE_ROUNDS:
+        for _ in range(SWEEPS_PER_ROUND):
+            if spent.sweeps >= monitor.max_iter or monitor.out_of_time:
+                return
+            if swept.visit_all(at, spent, monitor) == 0.0:
+                break
+        if _is_affordable(problem, at, spent):
+            spent.work = 0
+            minimise_on_face(problem, at, lambda: monitor.out_of_time)
+        state = _evaluate(problem, at)
+        gap = relative_gap(state.primal, state.dual, problem.scale)
+        if gap <= target:
+            return
+        least, stale = (gap, 0) if gap < 0.95 * least else (least, stale + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Arrays of a problem that sweeps read.
+
+    Parameters
+    ----------
+    columns : ColumnArrays
+        Features.
+    costs : ndarray of shape (m,)
+        c_i y_i.
+    largest : ndarray of shape (d,)
+        2 sum_i c_i x_ij^2.
+    order : ndarray of int
+        Weights, in the order of the next sweep.
+    scratch : ndarray
+        Workspace of `sweep`.
+    """
+
+    columns: ColumnArrays
+    costs: Array
+    largest: Array
+    order: Index
+    scratch: Array
+
+    @classmethod
+    def of(cls, problem: SparseWeightProblem) -> Swept:
+        """Return the arrays of a problem.
+
+        Parameters
+        ----------
+        problem : SparseWeightProblem
+            Problem.
+        """
+        X, columns = problem.X, ColumnArrays.of(problem.X)
+        squares = X.power(2) if is_sparse(X) else X**2
+        return cls(
+            columns,
+            problem.costs * problem.y,
+            np.asarray(2 * (squares.T @ problem.costs)),
+            np.arange(X.shape[1]),
+            np.empty((2, columns.longest)),
+        )
+
+    def visit_all(
+        self, at: WeightIterate, spent: SweepCounters, monitor: SparseWeightMonitor
+    ) -> float:
+        """Sweep once in random order; return the largest violation.
+
+        The clock is checked from time to time.
+
+        Parameters
+        ----------
+        at : WeightIterate
+            Iterate, changed in place.
+        spent : SweepCounters
+            Counters.
+        monitor : SparseWeightMonitor
+            Convergence monitor.
+        """
+        shuffle(self.order, int(spent.rng.integers(2**31)))
+        entries, violation = len(self.columns.values), 0.0
+        size = max(1, len(self.order) * MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // (4 * entries + 1))
+        for start in range(0, len(self.order), size):
+            part = self.order[start : start + size]
+            arrays = (self.columns, self.costs, self.largest, self.scratch, at.w, at.residuals)
+            violation = max(violation, sweep(part, *arrays))
+            if monitor.out_of_time:
+                break
+        spent.sweeps, spent.work = spent.sweeps + 1, spent.work + 4 * entries
+        return violation
+
+
+def _is_affordable(problem: SparseWeightProblem, at: WeightIterate, spent: SweepCounters) -> bool:
+    """Return True if a step of Newton's method costs at most the sweeps since the last."""
+    n, (m, d) = np.count_nonzero(at.w), problem.X.shape
+    product = problem.entries // max(d, 1) * n**2
+    return 0 < n <= LARGEST_FACE and product + n**3 // 6 <= FACTORISATION_SPEED * spent.work
