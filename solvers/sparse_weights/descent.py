@@ -17,7 +17,7 @@ extrapolation, ICML (2018), for working sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -101,12 +101,16 @@ def solve_sparse_weights(
     SparseWeightSolution
         Best point, with the reason to stop.
     """
-    limits = limits or Limits()
+    limits, kept = limits or Limits(), np.flatnonzero(problem.weights)
+    if len(kept) < len(problem.y):
+        # Rows without a cost change nothing, not even which of several optima is found.
+        found = solve_sparse_weights(problem.of_rows(kept), limits)
+        a = np.zeros(len(problem.y))
+        a[kept] = found.dual
+        return replace(found, problem=problem, point=OneNormPoint(found.w, a))
     at = WeightIterate(np.zeros(problem.X.shape[1]), problem.y.copy())
     spent = SweepCounters()
-    monitor = SparseWeightMonitor(
-        "sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS
-    )
+    monitor = SparseWeightMonitor("sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS)
     while True:
         # Recomputed: the updates of many sweeps add up rounding errors.
         at.residuals = problem.residuals(at.w)

@@ -22,10 +22,12 @@ from equimargin.solvers.threads import one_thread
 
 LARGEST_FACE = 4096
 """Maximum number of nonzero weights, for a matrix H of 128 MiB."""
-DAMPINGS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+DAMPINGS = (1e-9, 1e-7, 1e-5)
 """Increases of the diagonal of H, relative to it.
 
-H is singular if columns depend on each other, and the first keeps a step finite.
+H is singular if columns depend on each other. The rounding errors of g, about 1e-16,
+then move w by about 1e-7 along the set of optima; a damping of 1e-14 would move it by
+1e-2.
 """
 MAX_STEPS = 20
 """Maximum number of steps; most runs need fewer than ten."""

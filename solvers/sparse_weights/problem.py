@@ -88,6 +88,17 @@ class SparseWeightProblem:
         """
         return self if len(columns) == self.X.shape[1] else replace(self, X=self.X[:, columns])
 
+    def of_rows(self, rows: Index) -> Self:
+        """Return the problem with some rows alone.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Rows, ascending.
+        """
+        X = by_columns(self.X[rows])
+        return replace(self, X=X, y=self.y[rows], weights=self.weights[rows])
+
     def residuals(self, w: Array) -> Array:
         """Return y - X w, shape (m,).
 

@@ -37,8 +37,14 @@ def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
 
 def _sweep_of_weights(rng: np.random.Generator, is_sparse: bool) -> tuple[Any, ...]:
     X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.5)
-    y, costs, w = rng.choice([-1.0, 1.0], 20), rng.random(20), np.append(rng.normal(size=3), [0.0] * 3)
-    columns = weight_sweeps.ColumnArrays.of(sparse.csc_array(X) if is_sparse else np.asfortranarray(X))
+    y, costs, w = (
+        rng.choice([-1.0, 1.0], 20),
+        rng.random(20),
+        np.append(rng.normal(size=3), [0.0] * 3),
+    )
+    columns = weight_sweeps.ColumnArrays.of(
+        sparse.csc_array(X) if is_sparse else np.asfortranarray(X)
+    )
     largest = 2 * costs @ X**2
     scratch = np.empty((2, columns.longest))
     return rng.permutation(6), columns, costs * y, largest, scratch, w, y - X @ w
