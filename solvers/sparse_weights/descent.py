@@ -45,7 +45,7 @@ GROWTH = 2
 """Size of a working set, in numbers of nonzero weights."""
 SWEEPS_PER_ROUND = 5
 """Sweeps between two computations of the working set's gap."""
-MAX_STALE_ROUNDS = 20
+MAX_STALE_ROUNDS = 5
 """Rounds without a smaller gap of the working set after which all features are priced."""
 INNER_SHARE = 0.1
 """Share of the gap that the working set must reach, and of `tol` at least INNER_TOL."""

@@ -2,15 +2,15 @@
 
 With the signs s of the nonzero weights F and the rows I of positive slacks,
 
-    g = s - 2 X_IF' C_I r_I,    H = 2 X_IF' C_I X_IF,    w_F <- w_F - step H^-1 g
+    g = s - 2 X_IF' C_I r_I,    H = 2 X_IF' C_I X_IF,    w_F <- w_F - t H^-1 g
 
-A weight that would change its sign becomes 0. If neither signs nor rows change, the
-step of length 1 gives the minimum over w_F.
+with the t in [0, 1] of the smallest objective, at which a weight may be 0. If neither
+signs nor rows change, t = 1 gives the minimum over w_F.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,12 +29,8 @@ H is singular if columns depend on each other. The rounding errors of g, about 1
 then move w by about 1e-7 along the set of optima; a damping of 1e-14 would move it by
 1e-2.
 """
-MAX_STEPS = 20
+MAX_STEPS = 50
 """Maximum number of steps; most runs need fewer than ten."""
-MAX_HALVINGS = 20
-"""Maximum number of halvings of a step."""
-ROUNDING = 1e-15
-"""Relative increase of the objective that counts as rounding."""
 
 
 @dataclass(eq=False)
@@ -103,29 +99,56 @@ def _step(
     at: WeightIterate,
     face: Index,
 ) -> bool:
-    """Move along a direction if that decreases the objective; return True if so."""
-    w, before = at.w[face], problem.slacks(at.residuals)
-    value = problem.primal(w, before)
-    for length in _lengths(w, direction):
-        moved = w + length * direction
-        moved[moved * w <= 0] = 0.0
-        residuals = at.residuals - columns @ (moved - w)
-        after = problem.slacks(residuals)
-        change = float((np.abs(moved) - np.abs(w)).sum()) + float(
-            problem.costs @ ((after - before) * (after + before))
-        )
-        # A full step is the last one at the minimum, where its change is rounding.
-        if change < 0 or (length == 1.0 and change <= ROUNDING * value):
-            at.w[face], at.residuals = moved, residuals
-            return True
-    return False
+    """Minimise along a direction, up to a step of 1; return True if the iterate moves."""
+    w = at.w[face]
+    change = columns @ direction
+    length = _exact_length(
+        w, direction, problem.costs, problem.y * at.residuals, problem.y * change
+    )
+    moved = w + length * direction
+    # Rounded, a weight whose sign changes at this length may be just beside 0.
+    moved[(w * direction < 0) & (-w / direction == length)] = 0.0
+    at.w[face] = moved
+    at.residuals = at.residuals - columns @ (moved - w)
+    return length > 0
 
 
-def _lengths(w: Array, direction: Array) -> Iterator[float]:
-    """Yield step lengths: 1, the one at which the first weight becomes 0, and halves."""
-    yield 1.0
-    crosses = w * direction < 0
-    # Rounded up, so that the weight does become 0.
-    first = np.nextafter(np.min(-w[crosses] / direction[crosses], initial=0.5), 1.0)
-    for halvings in range(MAX_HALVINGS):
-        yield float(first) * 0.5**halvings
+def _exact_length(w: Array, d: Array, costs: Array, margins: Array, e: Array) -> float:
+    """Return the t in [0, 1] that minimises sum |w + t d| + sum_i c_i max(0, v_i - t e_i)^2.
+
+    Between breakpoints, where a weight changes its sign or a row its activity, the
+    derivative is A + B t.
+
+    Parameters
+    ----------
+    w, d : ndarray of shape (n,)
+        Nonzero weights and their direction.
+    costs : ndarray of shape (m,)
+        Costs c.
+    margins, e : ndarray of shape (m,)
+        v = 1 - y_i x_i.w and its decrease.
+    """
+    active = costs * (margins > 0)
+    A = np.sign(w) @ d - 2 * active @ (e * margins)
+    B = 2 * active @ (e * e)
+    flips = np.flatnonzero(w * d < 0)
+    # Rows that become inactive or active, in this direction.
+    rows = np.flatnonzero((costs > 0) & (np.where(margins > 0, e, -e) > 0))
+    at = np.concatenate([-w[flips] / d[flips], margins[rows] / e[rows]])
+    sign = np.where(margins[rows] > 0, 1.0, -1.0)
+    of_rows = 2 * sign * costs[rows] * e[rows]
+    rise = np.concatenate([2 * np.abs(d[flips]), of_rows * margins[rows]])
+    bend = np.concatenate([np.zeros(len(flips)), -of_rows * e[rows]])
+    order = np.argsort(at)
+    order = order[: np.searchsorted(at[order], 1.0, side="right")]
+    ends = np.append(at[order], 1.0)
+    A = A + np.append(0.0, np.cumsum(rise[order]))
+    B = B + np.append(0.0, np.cumsum(bend[order]))
+    # Interval k ends at ends[k]. In the first one whose derivative becomes positive, the
+    # minimum is inside, or at its start, where the derivative jumps.
+    rising = np.flatnonzero(A + B * ends >= 0)
+    if not len(rising):
+        return 1.0
+    k = rising[0]
+    start = ends[k - 1] if k else 0.0
+    return float(start if A[k] + B[k] * start >= 0 else -A[k] / B[k])
