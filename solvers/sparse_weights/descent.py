@@ -30,7 +30,7 @@ from equimargin.solvers.progress import (
     ConvergenceMonitor,
 )
 from equimargin.solvers.solution import Limits, Status, relative_gap
-from equimargin.solvers.sparse_weights.face import LARGEST_FACE, WeightIterate, minimise_on_face
+from equimargin.solvers.sparse_weights.face import WeightIterate, minimise_on_face
 from equimargin.solvers.sparse_weights.problem import SparseWeightProblem
 from equimargin.solvers.sparse_weights.solution import SparseWeightSolution
 from equimargin.solvers.sparse_weights.sweeps import ColumnArrays, sweep
@@ -39,7 +39,7 @@ SHUFFLE_SEED = 0
 """Seed of the random orders, so that runs are repeatable."""
 MOST_SWEEPS = 100_000
 """Default limit of the sweeps of a run."""
-SMALLEST_WORKING_SET = 100
+SMALLEST_WORKING_SET = 1000
 """Features of the first working set."""
 GROWTH = 2
 """Size of a working set, in numbers of nonzero weights."""
@@ -47,12 +47,14 @@ SWEEPS_PER_ROUND = 5
 """Sweeps between two computations of the working set's gap."""
 MAX_STALE_ROUNDS = 5
 """Rounds without a smaller gap of the working set after which all features are priced."""
+NEWTON_SHARE = 2.0
+"""Work of Newton's method relative to that of the sweeps, at most."""
+LEAST_DECREASE = 1e-6
+"""Relative decrease of the objective that counts as progress."""
 INNER_SHARE = 0.1
 """Share of the gap that the working set must reach, and of `tol` at least INNER_TOL."""
 INNER_TOL = 0.5
 """Share of `tol` that is enough for the working set."""
-FACTORISATION_SPEED = 20
-"""Multiplications of a factorisation in the time of one of a sweep."""
 
 
 class SparseWeightMonitor(ConvergenceMonitor):
@@ -77,10 +79,10 @@ class SparseWeightMonitor(ConvergenceMonitor):
 
 @dataclass(eq=False)
 class SweepCounters:
-    """Sweeps so far, work since Newton's method last ran, and the generator of orders."""
+    """Sweeps so far, the work that Newton's method may cost, and the generator of orders."""
 
     sweeps: int = 0
-    work: int = 0
+    work: float = 0.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
 
 
@@ -109,14 +111,15 @@ def solve_sparse_weights(
         a[kept] = found.dual
         return replace(found, problem=problem, point=OneNormPoint(found.w, a))
     at = WeightIterate(np.zeros(problem.X.shape[1]), problem.y.copy())
-    spent = SweepCounters()
+    spent, primal = SweepCounters(), np.inf
     monitor = SparseWeightMonitor("sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS)
     while True:
         # Recomputed: the updates of many sweeps add up rounding errors.
         at.residuals = problem.residuals(at.w)
         state = _evaluate(problem, at)
         point = OneNormPoint(at.w.copy(), state.a)
-        if monitor.weigh(point, state.primal, state.dual, spent.sweeps):
+        moved, primal = state.primal < (1 - LEAST_DECREASE) * primal, state.primal
+        if monitor.weigh(point, primal, state.dual, spent.sweeps, moved):
             return monitor.solution()
         columns = _working_set(state.prices, at.w)
         inner = WeightIterate(at.w[columns], at.residuals)
@@ -167,9 +170,7 @@ def _descend(
                 return
             if swept.visit_all(at, spent, monitor) == 0.0:
                 break
-        if _is_affordable(problem, at, spent):
-            spent.work = 0
-            minimise_on_face(problem, at, lambda: monitor.out_of_time)
+        spent.work = minimise_on_face(problem, at, spent.work, lambda: monitor.out_of_time)
         state = _evaluate(problem, at)
         gap = relative_gap(state.primal, state.dual, problem.scale)
         if gap <= target:
@@ -245,12 +246,5 @@ class Swept:
             violation = max(violation, sweep(part, *arrays))
             if monitor.out_of_time:
                 break
-        spent.sweeps, spent.work = spent.sweeps + 1, spent.work + 4 * entries
+        spent.sweeps, spent.work = spent.sweeps + 1, spent.work + NEWTON_SHARE * 4 * entries
         return violation
-
-
-def _is_affordable(problem: SparseWeightProblem, at: WeightIterate, spent: SweepCounters) -> bool:
-    """Return True if a step of Newton's method costs at most the sweeps since the last."""
-    n, (m, d) = np.count_nonzero(at.w), problem.X.shape
-    product = problem.entries // max(d, 1) * n**2
-    return 0 < n <= LARGEST_FACE and product + n**3 // 6 <= FACTORISATION_SPEED * spent.work

@@ -29,6 +29,12 @@ H is singular if columns depend on each other. The rounding errors of g, about 1
 then move w by about 1e-7 along the set of optima; a damping of 1e-14 would move it by
 1e-2.
 """
+FACTORISATION_SPEED = 20
+"""Multiplications of a factorisation in the time of one of a sweep."""
+PRODUCT_WORK = 4
+"""Work of a product with H, in multiplications of sweeps per stored entry."""
+MIN_PRODUCTS = 10
+"""Minimum number of affordable products for a step."""
 MAX_STEPS = 50
 """Maximum number of steps; most runs need fewer than ten."""
 
@@ -42,8 +48,8 @@ class WeightIterate:
 
 
 def minimise_on_face(
-    problem: SparseWeightProblem, at: WeightIterate, out_of_time: Callable[[], bool]
-) -> None:
+    problem: SparseWeightProblem, at: WeightIterate, work: float, out_of_time: Callable[[], bool]
+) -> float:
     """Decrease the objective over the nonzero weights, in place.
 
     Parameters
@@ -52,44 +58,97 @@ def minimise_on_face(
         Problem.
     at : WeightIterate
         Iterate.
+    work : float
+        Work that may be spent, in multiplications of sweeps. A step needs conjugate
+        gradients if the matrix H costs more than is left.
     out_of_time : callable
         Returns True if the run must end.
+
+    Returns
+    -------
+    float
+        Work left.
     """
     for _ in range(MAX_STEPS):
         face = np.flatnonzero(at.w)
-        if not len(face) or out_of_time():
-            return
-        columns = problem.X[:, face]
+        product = PRODUCT_WORK * (_entries(problem.X) * len(face)) / max(problem.X.shape[1], 1)
+        if not len(face) or work < MIN_PRODUCTS * product or out_of_time():
+            break
+        columns, w = problem.X[:, face], at.w[face]
         active = problem.costs * (problem.y * at.residuals > 0)
-        direction = _newton_direction(columns, active, at, face)
-        if direction is None or not _step(problem, columns, direction, at, face):
-            return
+        gradient = np.sign(w) - 2 * (columns.T @ (active * at.residuals))
+        squares = columns.power(2) if is_sparse(columns) else columns**2
+        diagonal = np.asarray(squares.T @ (2 * active))
+        # A weight without an active row is 0 at the minimum, whatever the others are.
+        flat = diagonal == 0
+        gradient[flat], diagonal[flat] = 0.0, 1.0
+        matrix = _matrix_work(columns) / FACTORISATION_SPEED
+        if matrix <= work:
+            work -= matrix
+            solution = _solve_by_factor(columns, 2 * active, diagonal, gradient)
+        else:
+            most = int(work / product)
+            solution, products = _solve_by_products(columns, 2 * active, diagonal, gradient, most)
+            work -= products * product
+        direction = np.where(flat, -w, -solution)
+        if not (np.isfinite(direction).all() and _step(problem, columns, direction, at, face)):
+            break
         settled = len(face) == np.count_nonzero(at.w) and np.array_equal(
             active > 0, problem.costs * (problem.y * at.residuals > 0) > 0
         )
         if settled:
-            return
+            break
+    return work
 
 
-def _newton_direction(
-    columns: Features, active: Array, at: WeightIterate, face: Index
-) -> Array | None:
-    """Return -H^-1 g; None if H has no factor."""
-    w = at.w[face]
-    gradient = np.sign(w) - 2 * (columns.T @ (active * at.residuals))
+def _entries(columns: Features) -> int:
+    """Return the number of stored entries, at least 1."""
+    return max(int(columns.nnz if is_sparse(columns) else columns.size), 1)
+
+
+def _matrix_work(columns: Features) -> float:
+    """Return the multiplications of H and its factor; inf if it is too large."""
+    n = columns.shape[1]
+    return _entries(columns) * n / 2 + n**3 / 6 if n <= LARGEST_FACE else np.inf
+
+
+def _solve_by_factor(
+    columns: Features, curvatures: Array, diagonal: Array, gradient: Array
+) -> Array:
+    """Return H^-1 g; zeros if H has no factor."""
     with one_thread():
         if is_sparse(columns):
             scaled = columns.copy()
-            scaled.data = scaled.data * (2 * active)[scaled.indices]
+            scaled.data = scaled.data * curvatures[scaled.indices]
             H = (columns.T @ scaled).toarray(order="F")
         else:
-            rows = np.flatnonzero(active)
-            scaled = np.sqrt(2 * active[rows])[:, None] * columns[rows]
+            rows = np.flatnonzero(curvatures)
+            scaled = np.sqrt(curvatures[rows])[:, None] * columns[rows]
             H = np.asfortranarray(scaled.T @ scaled)
-        diagonal = H.diagonal().copy()
-        unit = diagonal + np.finfo(np.float64).eps * diagonal.max()
-        factor = damped_factor(lambda: H.copy(order="F"), diagonal, unit, DAMPINGS)
-        return None if factor is None else -factor.solve(gradient)
+        factor = damped_factor(lambda: H.copy(order="F"), diagonal, diagonal, DAMPINGS)
+        return np.zeros(len(gradient)) if factor is None else factor.solve(gradient)
+
+
+def _solve_by_products(
+    columns: Features, curvatures: Array, diagonal: Array, gradient: Array, most: int
+) -> tuple[Array, int]:
+    """Return approximately H^-1 g by conjugate gradients, and the number of products."""
+    solution, residual = np.zeros(len(gradient)), gradient.copy()
+    scaled = residual / diagonal
+    search, square = scaled, residual @ scaled
+    # g is relative to the 1 of the norm: near the optimum the tolerance decreases.
+    target = square * min(0.01, float(np.abs(gradient).max()))
+    products = 0
+    while products < most and square > target:
+        products += 1
+        image = columns.T @ (curvatures * (columns @ search)) + DAMPINGS[0] * diagonal * search
+        length = square / (search @ image)
+        solution += length * search
+        residual = residual - length * image
+        scaled = residual / diagonal
+        square, before = residual @ scaled, square
+        search = scaled + square / before * search
+    return solution, products
 
 
 def _step(
