@@ -6,6 +6,8 @@
    Newton's method minimises over the nonzero ones (`face.py`), until the gap of the
    working set is a share of the whole one.
 
+With more features than rows, the method first runs at a few smaller costs.
+
 References
 ----------
 G.-X. Yuan, K.-W. Chang, C.-J. Hsieh, C.-J. Lin, A comparison of optimization methods
@@ -47,6 +49,10 @@ SWEEPS_PER_ROUND = 5
 """Sweeps between two computations of the working set's gap."""
 MAX_STALE_ROUNDS = 5
 """Rounds without a smaller gap of the working set after which all features are priced."""
+COST_RATIO, MAX_COSTS = 10.0, 12
+"""Ratio of two costs that lead to a large one, and their maximum number."""
+GAP_PER_COST, CHECKS_PER_COST = 0.01, 10
+"""Relative gap to reach at such a cost, and the maximum number of working sets."""
 NEWTON_SHARE = 2.0
 """Work of Newton's method relative to that of the sweeps, at most."""
 LEAST_DECREASE = 1e-6
@@ -86,6 +92,7 @@ class SweepCounters:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
 
 
+@np.errstate(all="ignore")  # Overflow shows in the gap and the interval of the point.
 def solve_sparse_weights(
     problem: SparseWeightProblem, limits: Limits | None = None
 ) -> SparseWeightSolution:
@@ -113,18 +120,38 @@ def solve_sparse_weights(
     at = WeightIterate(np.zeros(problem.X.shape[1]), problem.y.copy())
     spent, primal = SweepCounters(), np.inf
     monitor = SparseWeightMonitor("sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS)
+    if problem.X.shape[1] > problem.X.shape[0]:
+        _follow_costs(problem, at, monitor, spent)
     while True:
-        # Recomputed: the updates of many sweeps add up rounding errors.
-        at.residuals = problem.residuals(at.w)
         state = _evaluate(problem, at)
         point = OneNormPoint(at.w.copy(), state.a)
         moved, primal = state.primal < (1 - LEAST_DECREASE) * primal, state.primal
         if monitor.weigh(point, primal, state.dual, spent.sweeps, moved):
             return monitor.solution()
-        columns = _working_set(state.prices, at.w)
-        inner = WeightIterate(at.w[columns], at.residuals)
-        _descend(problem.restricted(columns), inner, monitor, spent)
-        at.w[columns] = inner.w
+        _descend(problem, at, state, INNER_TOL * limits.tol, monitor, spent)
+
+
+def _follow_costs(
+    problem: SparseWeightProblem,
+    at: WeightIterate,
+    monitor: SparseWeightMonitor,
+    spent: SweepCounters,
+) -> None:
+    """Change w to approximate optima at smaller costs, each from that before.
+
+    With more features than rows, many weights become nonzero if the first cost is large,
+    and few if it increases.
+    """
+    # Below 1 / largest of the cost, w = 0 is the optimum.
+    largest = float(np.abs(problem.prices(2 * problem.costs)).max(initial=0.0))
+    steps = int(min(np.log10(max(largest / 2, 1.0)), MAX_COSTS))
+    for step in range(steps, 0, -1):
+        part = replace(problem, C=problem.C / COST_RATIO**step)
+        for _ in range(CHECKS_PER_COST):
+            state = _evaluate(part, at)
+            if relative_gap(state.primal, state.dual, part.scale) <= GAP_PER_COST:
+                break
+            _descend(part, at, state, GAP_PER_COST, monitor, spent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +165,11 @@ class Evaluated:
 
 
 def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> Evaluated:
+    """Evaluate an iterate, whose residuals are recomputed.
+
+    The updates of many sweeps add up rounding errors.
+    """
+    at.residuals = problem.residuals(at.w)
     slacks = problem.slacks(at.residuals)
     a = 2 * problem.costs * slacks
     prices = problem.prices(a)
@@ -157,11 +189,27 @@ def _working_set(prices: Array, w: Array) -> Index:
 def _descend(
     problem: SparseWeightProblem,
     at: WeightIterate,
+    state: Evaluated,
+    tol: float,
     monitor: SparseWeightMonitor,
     spent: SweepCounters,
 ) -> None:
-    """Decrease the objective over the working set, in place, until its gap is small."""
-    target = max(INNER_TOL * monitor.limits.tol, INNER_SHARE * monitor.gap)
+    """Decrease the objective over a working set, in place, until the set's gap is small."""
+    columns = _working_set(state.prices, at.w)
+    part, inner = problem.restricted(columns), WeightIterate(at.w[columns], at.residuals)
+    gap = relative_gap(state.primal, state.dual, problem.scale)
+    _descend_on(part, inner, max(tol, INNER_SHARE * gap), monitor, spent)
+    at.w[columns] = inner.w
+
+
+def _descend_on(
+    problem: SparseWeightProblem,
+    at: WeightIterate,
+    target: float,
+    monitor: SparseWeightMonitor,
+    spent: SweepCounters,
+) -> None:
+    """Alternate sweeps and Newton's method over all features until their gap is small."""
     swept = Swept.of(problem)
     least, stale = np.inf, 0
     while stale < MAX_STALE_ROUNDS:
