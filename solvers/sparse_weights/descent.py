@@ -64,11 +64,32 @@ INNER_TOL = 0.5
 
 
 class SparseWeightMonitor(ConvergenceMonitor):
-    """Convergence monitor of a run for a `SparseWeightProblem`."""
+    """Convergence monitor of a run for a `SparseWeightProblem`.
+
+    Parameters
+    ----------
+    problem : SparseWeightProblem
+        Problem being solved.
+    limits : Limits
+        Limits of the run.
+    """
 
     problem: Any
-    # The proven interval, a few products, decides whether float64 resolves the gap.
-    _cancels = True
+
+    def __init__(self, problem: SparseWeightProblem, limits: Limits) -> None:
+        stated: Any = problem
+        super().__init__("sparse_weights", stated, limits, limits.max_iter or MOST_SWEEPS)
+
+    def found(self) -> SparseWeightSolution:
+        """Return the best point with the status and reason of the run."""
+        solution: Any = self.solution()
+        assert isinstance(solution, SparseWeightSolution)
+        return solution
+
+    @property
+    def _cancels(self) -> bool:
+        """True: the proven interval takes a few products only."""
+        return True
 
     def _found(self, point: CanonicalPoint, status: Status) -> Any:
         assert isinstance(point, OneNormPoint)
@@ -119,7 +140,7 @@ def solve_sparse_weights(
         return replace(found, problem=problem, point=OneNormPoint(found.w, a))
     at = WeightIterate(np.zeros(problem.X.shape[1]), problem.y.copy())
     spent, primal = SweepCounters(), np.inf
-    monitor = SparseWeightMonitor("sparse_weights", problem, limits, limits.max_iter or MOST_SWEEPS)
+    monitor = SparseWeightMonitor(problem, limits)
     if problem.X.shape[1] > problem.X.shape[0]:
         _follow_costs(problem, at, monitor, spent)
     while True:
@@ -127,7 +148,7 @@ def solve_sparse_weights(
         point = OneNormPoint(at.w.copy(), state.a)
         moved, primal = state.primal < (1 - LEAST_DECREASE) * primal, state.primal
         if monitor.weigh(point, primal, state.dual, spent.sweeps, moved):
-            return monitor.solution()
+            return monitor.found()
         _descend(problem, at, state, INNER_TOL * limits.tol, monitor, spent)
 
 
@@ -178,7 +199,7 @@ def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> Evaluated:
 
 def _working_set(prices: Array, w: Array) -> Index:
     """Return the features of nonzero weight and those of the largest prices, ascending."""
-    most = max(SMALLEST_WORKING_SET, GROWTH * np.count_nonzero(w))
+    most = max(SMALLEST_WORKING_SET, GROWTH * int(np.count_nonzero(w)))
     if 2 * most >= len(w):
         return np.arange(len(w))
     # Features of nonzero weight have infinite priority.

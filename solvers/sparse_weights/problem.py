@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import INWARD, OUTWARD, Interval
+from equimargin.formulations.kernels.kernel import linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, canonical, is_sparse
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
@@ -30,6 +31,7 @@ from equimargin.formulations.numeric.rounding import (
     round_toward,
     sum_rounded,
 )
+from equimargin.formulations.problem.limits import check_kernel_range, largest_entry
 from equimargin.formulations.problem.point import OneNormPoint
 
 
@@ -96,8 +98,7 @@ class SparseWeightProblem:
         rows : ndarray of int
             Rows, ascending.
         """
-        X = by_columns(self.X[rows])
-        return replace(self, X=X, y=self.y[rows], weights=self.weights[rows])
+        return replace(self, X=by_columns(self.X[rows]), y=self.y[rows], weights=self.weights[rows])
 
     def residuals(self, w: Array) -> Array:
         """Return y - X w, shape (m,).
@@ -108,7 +109,7 @@ class SparseWeightProblem:
             Weights.
         """
         support = np.flatnonzero(w)
-        return self.y - self.X[:, support] @ w[support]
+        return np.asarray(self.y - self.X[:, support] @ w[support])
 
     def slacks(self, residuals: Array) -> Array:
         """Return max(0, 1 - y_i x_i.w), shape (m,).
@@ -196,14 +197,16 @@ class SparseWeightProblem:
             add_rounded(round_toward(1.0 - self.y * f, OUTWARD), error, OUTWARD), 0.0
         )
         squares = multiply_rounded(slacks, slacks, OUTWARD)
-        losses = multiply_rounded(bound_products(self.C, self.weights)[1], squares, OUTWARD)
+        losses = multiply_rounded(
+            bound_products(np.array(self.C), self.weights)[1], squares, OUTWARD
+        )
         return float(
             add_rounded(sum_rounded(np.abs(w), OUTWARD), sum_rounded(losses, OUTWARD), OUTWARD)
         )
 
     def _lower(self, a: Array) -> float:
         """Return a lower bound of the dual objective at a feasible multiple of a."""
-        costs = bound_products(self.C, self.weights)[0]
+        costs = bound_products(np.array(self.C), self.weights)[0]
         a = np.where((costs > 0) & (a > 0) & np.isfinite(a), a, 0.0)
         prices, error = _product(self.X.T, self.y * a)
         limit = max_or_inf(add_rounded(np.abs(prices), error, OUTWARD))
@@ -226,7 +229,13 @@ def by_columns(X: Features) -> Features:
     ----------
     X : ndarray or sparse array of shape (m, d)
         Features.
+
+    Raises
+    ------
+    ValueError
+        If squares of features are outside the float64 range; the message names a row.
     """
+    check_kernel_range(X, linear(), largest_entry(X))
     return canonical(X).tocsc() if is_sparse(X) else np.asfortranarray(X, dtype=np.float64)
 
 

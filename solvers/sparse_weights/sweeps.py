@@ -75,6 +75,49 @@ class ColumnArrays(NamedTuple):
         return int(np.diff(self.starts).max(initial=0)) if len(self.rows) else 0
 
 
+@fast
+def _minimise_along(
+    x: Array, r: Array, c: Array, old: float, largest: float
+) -> tuple[float, float]:
+    """Return the new value of a weight, and the distance of 0 from the subdifferential.
+
+    x are the stored entries of its column, r and c their residuals and c_i y_i.
+    """
+    g, h, n = 0.0, 0.0, x.size
+    for k in range(n):
+        # Here c is c_i y_i, so that c r is the cost times the slack.
+        pull = larger(c[k] * r[k], 0.0)
+        g -= x[k] * pull * (1.0 if c[k] > 0.0 else -1.0)
+        h += x[k] * x[k] * (abs(c[k]) if pull > 0.0 else 0.0)
+    g, h = 2.0 * g, 2.0 * h
+    # Distance of 0 from g + [-1, 1] at 0, and from g + sign(w_j) elsewhere.
+    if old == 0.0:
+        distance = larger(abs(g) - 1.0, 0.0)
+    else:
+        distance = abs(g + (1.0 if old > 0.0 else -1.0))
+    h = larger(h, SMALLEST_CURVATURE * largest)
+    new = old
+    for _ in range(MAX_TRIALS if distance > 0.0 else 0):
+        moved = old * h - g
+        # Without curvature g is 0, and the weight is 0 at the minimum.
+        new = larger(abs(moved) - 1.0, 0.0) / h if h > 0.0 else 0.0
+        new = new if moved > 0.0 else 0.0 - new
+        step = new - old
+        if h >= largest:
+            break
+        change = 0.0
+        for k in range(n):
+            sign = 1.0 if c[k] > 0.0 else -1.0
+            before = larger(sign * r[k], 0.0)
+            after = larger(sign * (r[k] - step * x[k]), 0.0)
+            change += abs(c[k]) * (after - before) * (after + before)
+        norm = abs(new) - abs(old)
+        if change + norm <= DECREASE * (g * step + norm):
+            break
+        h = min(4.0 * h, largest)
+    return new, distance
+
+
 @brief
 @fast
 def sweep(
@@ -124,43 +167,9 @@ def sweep(
                 c[k] = costs[of_column[k]]
         else:
             of_column, r, c = rows, residuals, costs
-        g, h = 0.0, 0.0
-        for k in range(n):
-            # c_i r_i is the cost times the slack.
-            pull = larger(c[k] * r[k], 0.0)
-            # With its sign, y_i c_i slack_i = c_i r_i.
-            g -= x[k] * pull * (1.0 if c[k] > 0.0 else -1.0)
-            h += x[k] * x[k] * (abs(c[k]) if pull > 0.0 else 0.0)
-        g, h = 2.0 * g, 2.0 * h
-        old = w[j]
-        # Distance of 0 from g + [-1, 1] at 0, and from g + sign(w_j) elsewhere.
-        if old == 0.0:
-            distance = larger(abs(g) - 1.0, 0.0)
-        else:
-            distance = abs(g + (1.0 if old > 0.0 else -1.0))
+        new, distance = _minimise_along(x, r, c, w[j], largest[j])
         violation = larger(violation, distance)
-        if distance == 0.0:
-            continue
-        h = larger(h, SMALLEST_CURVATURE * largest[j])
-        new, step = 0.0, 0.0
-        for _ in range(MAX_TRIALS):
-            moved = old * h - g
-            # Without curvature g is 0, and the weight is 0 at the minimum.
-            new = larger(abs(moved) - 1.0, 0.0) / h if h > 0.0 else 0.0
-            new = new if moved > 0.0 else 0.0 - new
-            step = new - old
-            if h >= largest[j]:
-                break
-            change = 0.0
-            for k in range(n):
-                sign = 1.0 if c[k] > 0.0 else -1.0
-                before = larger(sign * r[k], 0.0)
-                after = larger(sign * (r[k] - step * x[k]), 0.0)
-                change += abs(c[k]) * (after - before) * (after + before)
-            norm = abs(new) - abs(old)
-            if change + norm <= DECREASE * (g * step + norm):
-                break
-            h = min(4.0 * h, largest[j])
+        step = new - w[j]
         if step == 0.0:
             continue
         w[j] = new if new != 0.0 else 0.0

@@ -30,8 +30,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
 
         min over w, b    1/2 (|w|^2 + (b / s)^2) + C sum_i weight_i loss(1 - y_i (w.x_i + b))
 
-    s is `intercept_scaling`; with `penalty="l1"` the first term is |w|_1 + |b / s|. With more than two classes, every class has this problem
-    against the rest.
+    s is `intercept_scaling`. With `penalty="l1"` the first term is |w|_1 + |b / s|. With
+    more than two classes, every class has this problem against the rest.
 
     Parameters
     ----------
