@@ -70,7 +70,7 @@ def test_bounds_contain_the_optimum_in_fractions(seed: int) -> None:
     X, classes = rng.integers(-3, 4, (6, 2)) / 1.0, np.arange(6) % 2
     C = float(rng.choice([0.5, 3.0, 40.0]))
     proven = optimum(FAMILIES["one_norm_svm_l2"]({"X": X, "y": classes, "C": C}))
-    problem = SparseWeightProblem(by_columns(X), 2.0 * classes - 1, C, np.ones(6))
+    problem = SparseWeightProblem(by_columns(X), np.asarray(2.0 * classes - 1), C, np.ones(6))
     solution = solve_sparse_weights(problem, Limits(tol=1e-13))
     for shift in (0.0, 1e-15, -1e-15, 1e-3):
         point = OneNormPoint(solution.w * (1 + shift), solution.dual * (1 + shift))
