@@ -15,7 +15,13 @@ from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.proofs.program.proven_optimum import optimum
 from equimargin.solvers import Status
 from equimargin.solvers.solution import Limits
-from equimargin.solvers.sparse_weights.descent import solve_sparse_weights
+from equimargin.solvers.sparse_weights.descent import (
+    SparseWeightMonitor,
+    SweepCounters,
+    Swept,
+    solve_sparse_weights,
+)
+from equimargin.solvers.sparse_weights.face import WeightIterate, _exact_length
 from equimargin.solvers.sparse_weights.problem import SparseWeightProblem, by_columns
 
 
@@ -39,7 +45,7 @@ def clarabel(problem: SparseWeightProblem, X: Any) -> float:
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize(
-    ("m", "d", "C"), [(40, 3, 0.05), (60, 12, 1.0), (30, 400, 2.0), (50, 8, 300.0), (50, 8, 0.001)]
+    ("m", "d", "C"), [(40, 3, 0.05), (60, 12, 1.0), (20, 2500, 2.0), (50, 8, 300.0), (50, 8, 0.001)]
 )
 def test_optimum_is_that_of_cvxpy(m: int, d: int, C: float, is_sparse: bool) -> None:
     X, y = data(m, d, m + d, 0.3 if is_sparse else 1.0)
@@ -89,6 +95,37 @@ def test_run_within_a_limit_says_so_and_its_bounds_hold() -> None:
     assert limited.iterations == 1
     assert limited.lower < whole.lower < whole.upper < limited.upper
     assert solve_sparse_weights(problem, Limits(time_limit=1e-9)).status is Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_length_of_a_step_is_the_best_of_a_grid(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    w, d = rng.normal(size=(2, 3))
+    costs, margins, e = rng.random(6), rng.normal(size=6), rng.normal(size=6) * 2
+    if np.sign(w) @ d - 2 * costs @ (e * np.maximum(margins, 0)) > 0:
+        d, e = -d, -e
+
+    def values(t: Any) -> Any:
+        slacks = np.maximum(margins - np.multiply.outer(t, e), 0.0)
+        return np.abs(w + np.multiply.outer(t, d)).sum(axis=-1) + slacks**2 @ costs
+
+    length = _exact_length(w, d, costs, margins, e)
+    assert 0 <= length <= 1
+    assert values(length) <= values(np.linspace(0, 1, 1001)).min() + 1e-12
+
+
+def test_no_sweep_increases_the_objective() -> None:
+    rng = np.random.default_rng(0)
+    X, y = data(40, 10, 2)
+    # Few rows are active at the start, and a step by their curvature alone is too long.
+    problem = SparseWeightProblem(by_columns(X), y, 1.0, np.ones(40))
+    w = 10 * rng.normal(size=10)
+    at, monitor = WeightIterate(w, y - X @ w), SparseWeightMonitor(problem, Limits())
+    swept, values = Swept.of(problem), []
+    for _ in range(8):
+        values.append(problem.primal(at.w, problem.slacks(at.residuals)))
+        swept.visit_all(at, SweepCounters(), monitor)
+    assert (np.diff(values) < 0).all()
 
 
 def test_rows_without_costs_give_weights_of_0() -> None:
