@@ -114,18 +114,46 @@ def test_length_of_a_step_is_the_best_of_a_grid(seed: int) -> None:
     assert values(length) <= values(np.linspace(0, 1, 1001)).min() + 1e-12
 
 
-def test_no_sweep_increases_the_objective() -> None:
-    rng = np.random.default_rng(0)
-    X, y = data(40, 10, 2)
-    # Few rows are active at the start, and a step by their curvature alone is too long.
-    problem = SparseWeightProblem(by_columns(X), y, 1.0, np.ones(40))
-    w = 10 * rng.normal(size=10)
-    at, monitor = WeightIterate(w, y - X @ w), SparseWeightMonitor(problem, Limits())
-    swept, values = Swept.of(problem), []
-    for _ in range(8):
-        values.append(problem.primal(at.w, problem.slacks(at.residuals)))
-        swept.visit_all(at, SweepCounters(), monitor)
-    assert (np.diff(values) < 0).all()
+def test_sweep_does_not_increase_the_objective_where_rows_become_active() -> None:
+    # The one active row alone asks for w = 0, where all others have a loss.
+    X, y = np.append(0.01, np.ones(20))[:, None], np.ones(21)
+    problem = SparseWeightProblem(by_columns(X), y, 1.0, np.ones(21))
+    at = WeightIterate(np.array([5.0]), y - 5.0 * X[:, 0])
+    before = problem.primal(at.w, problem.slacks(at.residuals))
+    monitor = SparseWeightMonitor(problem, Limits())
+    Swept.of(problem).visit_all(at, SweepCounters(), monitor)
+    assert problem.primal(at.w, problem.slacks(at.residuals)) < before
+    np.testing.assert_allclose(at.residuals, problem.residuals(at.w), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_are_those_of_exact_arithmetic_where_sums_cancel(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, w, a = 1e6 * rng.normal(size=(9, 4)), rng.normal(size=4), rng.random(9)
+    X[:, 3] -= (X @ w - rng.normal(size=9)) / w[3]
+    X[8] -= a @ X / a[8]
+    problem = SparseWeightProblem(by_columns(X), np.ones(9), 0.3, rng.random(9))
+    found = problem.interval(OneNormPoint(w, a))
+    rows = [[Fraction(v) for v in row] for row in X.tolist()]
+    exact_w, exact_a = [Fraction(v) for v in w.tolist()], [Fraction(v) for v in a.tolist()]
+    costs = [Fraction(0.3) * Fraction(v) for v in problem.weights.tolist()]
+    slacks = [
+        max(Fraction(0), 1 - sum(x * v for x, v in zip(row, exact_w, strict=True))) for row in rows
+    ]
+    primal = sum(map(abs, exact_w), Fraction(0)) + sum(
+        c * v**2 for c, v in zip(costs, slacks, strict=True)
+    )
+    prices = [
+        abs(sum(x * v for x, v in zip(column, exact_a, strict=True)))
+        for column in zip(*rows, strict=True)
+    ]
+    linear, quadratic = (
+        sum(exact_a),
+        sum(v**2 / (4 * c) for v, c in zip(exact_a, costs, strict=True)),
+    )
+    factor = min(linear / (2 * quadratic), 1 / max(prices))
+    assert Fraction(found.upper) >= primal
+    assert Fraction(found.lower) <= factor * linear - factor**2 * quadratic
 
 
 def test_rows_without_costs_give_weights_of_0() -> None:
