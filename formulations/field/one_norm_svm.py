@@ -1,9 +1,9 @@
 """1-norm SVM: losses and the sum of |w_j|; with the hinge it is a linear program.
 
 Its variables are weights w of features, of either sign. `one_norm_svm_l2` has the
-squared hinge and no bias; the weight of a constant feature is one. `svm.onenorm`, with kernels and
-coefficients alpha >= 0, is another problem: with the features K Y, this one equals it
-with alpha of either sign, whose optimum can only be smaller.
+squared hinge, and no bias but the weight of a constant feature. `svm.onenorm`, with
+kernels and coefficients alpha >= 0, is another problem: with the features K Y,
+`one_norm_svm` equals it with alpha of either sign, whose optimum can only be smaller.
 
 References
 ----------

@@ -2,9 +2,9 @@
 
 1. The prices X'(y a) of the multipliers a = 2 C slacks give the gap. The working set
    has the features of nonzero weight, and those of the largest prices.
-2. Sweeps visit the weights of the working set (`sweeps.py`), and from time to time
-   Newton's method minimises over the nonzero ones (`face.py`), until the gap of the
-   working set is a share of the whole one.
+2. Sweeps visit the weights of the working set (`sweeps.py`), and Newton's method
+   minimises over the nonzero ones (`face.py`), in turn, until the gap of the working
+   set is a share of that of all features.
 
 With more features than rows, the method first runs at a few smaller costs.
 
@@ -58,9 +58,9 @@ NEWTON_SHARE = 2.0
 LEAST_DECREASE = 1e-6
 """Relative decrease of the objective that counts as progress."""
 INNER_SHARE = 0.1
-"""Share of the gap that the working set must reach, and of `tol` at least INNER_TOL."""
+"""Relative gap that a working set must reach, as a share of that of all features."""
 INNER_TOL = 0.5
-"""Share of `tol` that is enough for the working set."""
+"""Smallest gap that a working set must reach, as a share of `tol`."""
 
 
 class SparseWeightMonitor(ConvergenceMonitor):
@@ -163,7 +163,7 @@ def _follow_costs(
     With more features than rows, many weights become nonzero if the first cost is large,
     and few if it increases.
     """
-    # Below 1 / largest of the cost, w = 0 is the optimum.
+    # At the cost C / largest and below, w = 0 is the optimum.
     largest = float(np.abs(problem.prices(2 * problem.costs)).max(initial=0.0))
     steps = int(min(np.log10(max(largest / 2, 1.0)), MAX_COSTS))
     for step in range(steps, 0, -1):

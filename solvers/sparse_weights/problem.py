@@ -131,6 +131,7 @@ class SparseWeightProblem:
         """
         return np.asarray(self.X.T @ (self.y * a))
 
+    @np.errstate(all="ignore")  # A value that overflows gives an infinite gap.
     def values(self, point: OneNormPoint) -> tuple[float, float]:
         """Return primal and dual objective in float64.
 
