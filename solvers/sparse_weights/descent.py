@@ -41,8 +41,8 @@ SHUFFLE_SEED = 0
 """Seed of the random orders, so that runs are repeatable."""
 MOST_SWEEPS = 100_000
 """Default limit of the sweeps of a run."""
-SMALLEST_WORKING_SET = 1000
-"""Features of the first working set."""
+MIN_WORKING_FEATURES = 1000
+"""Minimum number of features of a working set."""
 GROWTH = 2
 """Size of a working set, in numbers of nonzero weights."""
 SWEEPS_PER_ROUND = 5
@@ -176,7 +176,7 @@ def _follow_costs(
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
+class IterateValues:
     """Multipliers a (m,) of an iterate, their prices (d,), and both objective values."""
 
     a: Array
@@ -185,7 +185,7 @@ class Evaluated:
     dual: float
 
 
-def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> Evaluated:
+def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> IterateValues:
     """Evaluate an iterate, whose residuals are recomputed.
 
     The updates of many sweeps add up rounding errors.
@@ -194,12 +194,12 @@ def _evaluate(problem: SparseWeightProblem, at: WeightIterate) -> Evaluated:
     slacks = problem.slacks(at.residuals)
     a = 2 * problem.costs * slacks
     prices = problem.prices(a)
-    return Evaluated(a, prices, problem.primal(at.w, slacks), problem.dual(a, prices))
+    return IterateValues(a, prices, problem.primal(at.w, slacks), problem.dual(a, prices))
 
 
 def _working_set(prices: Array, w: Array) -> Index:
     """Return the features of nonzero weight and those of the largest prices, ascending."""
-    most = max(SMALLEST_WORKING_SET, GROWTH * int(np.count_nonzero(w)))
+    most = max(MIN_WORKING_FEATURES, GROWTH * int(np.count_nonzero(w)))
     if 2 * most >= len(w):
         return np.arange(len(w))
     # Features of nonzero weight have infinite priority.
@@ -210,7 +210,7 @@ def _working_set(prices: Array, w: Array) -> Index:
 def _descend(
     problem: SparseWeightProblem,
     at: WeightIterate,
-    state: Evaluated,
+    state: IterateValues,
     tol: float,
     monitor: SparseWeightMonitor,
     spent: SweepCounters,

@@ -165,7 +165,7 @@ def _step(
         w, direction, problem.costs, problem.y * at.residuals, problem.y * change
     )
     moved = w + length * direction
-    # Rounded, a weight whose sign changes at this length may be just beside 0.
+    # Rounded, a weight whose sign changes at this length may be just above or below 0.
     moved[(w * direction < 0) & (-w / direction == length)] = 0.0
     at.w[face] = moved
     at.residuals = at.residuals - columns @ (moved - w)

@@ -32,7 +32,7 @@ DECREASE = 0.01
 """Share of the decrease of the linear model that a step must achieve."""
 SMALLEST_CURVATURE = 1e-12
 """Smallest h of a step, relative to that of all rows."""
-MAX_TRIALS = 32
+MAX_TRIAL_STEPS = 32
 """Maximum number of steps that are tried: with factors of 4, h reaches that of all rows."""
 
 
@@ -97,7 +97,7 @@ def _minimise_along(
         distance = abs(g + (1.0 if old > 0.0 else -1.0))
     h = larger(h, SMALLEST_CURVATURE * largest)
     new = old
-    for _ in range(MAX_TRIALS if distance > 0.0 else 0):
+    for _ in range(MAX_TRIAL_STEPS if distance > 0.0 else 0):
         moved = old * h - g
         # Without curvature g is 0, and the weight is 0 at the minimum.
         new = larger(abs(moved) - 1.0, 0.0) / h if h > 0.0 else 0.0
