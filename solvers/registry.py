@@ -319,6 +319,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "one_class.smo": "equimargin.solvers.field.one_class",
         "one_class.libsvm": "equimargin.solvers.field.one_class",
         "one_norm_svm.highs": "equimargin.solvers.field.one_norm_svm",
+        "one_norm_svm_l2.sparse_weights": "equimargin.solvers.field.one_norm_svm",
         "quantile.highs": "equimargin.solvers.field.quantile",
     },
 )

@@ -36,6 +36,7 @@ ALONE = {
     "ls_svm": THIRD_PARTY,
     "crammer_singer": THIRD_PARTY,
     "one_norm_svm": THIRD_PARTY,
+    "one_norm_svm_l2": "it is not of the documents: coordinate descent is its one method",
     "quantile": THIRD_PARTY,
 }
 """Families with one specialised solver, and the reason."""

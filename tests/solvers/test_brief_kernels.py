@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy import sparse
 
 from equimargin.formulations.kernels import additive, features
 from equimargin.formulations.numeric import dyadic
@@ -20,6 +20,7 @@ from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import newton_on_face, smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import swept_rows, tiles
+from equimargin.solvers.sparse_weights import sweeps as weight_sweeps
 from places import ROOT
 
 Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
@@ -32,6 +33,21 @@ def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
         [start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)]
     )
     return points, levels, np.array([0, 10, 20, 30]), rng.normal(size=30)
+
+
+def _sweep_of_weights(rng: np.random.Generator, is_sparse: bool) -> tuple[Any, ...]:
+    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.5)
+    y, costs, w = (
+        rng.choice([-1.0, 1.0], 20),
+        rng.random(20),
+        np.append(rng.normal(size=3), [0.0] * 3),
+    )
+    columns = weight_sweeps.ColumnArrays.of(
+        sparse.csc_array(X) if is_sparse else np.asfortranarray(X)
+    )
+    largest = 2 * costs @ X**2
+    scratch = np.empty((2, columns.longest))
+    return rng.permutation(6), columns, costs * y, largest, scratch, w, y - X @ w
 
 
 def _steps(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -260,7 +276,7 @@ def _sums(rng: np.random.Generator, count: int, symmetric: bool) -> tuple[Any, .
 
 def _rows_of_sparse(rng: np.random.Generator, m: int) -> tuple[Any, ...]:
     """Return the arrays of a CSR matrix of 6 columns, half of them filled."""
-    X = csr_array(rng.random((m, 6)) * (rng.random((m, 6)) < 0.5))
+    X = sparse.csr_array(rng.random((m, 6)) * (rng.random((m, 6)) < 0.5))
     return X.indptr, X.indices, X.data
 
 
@@ -340,6 +356,13 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
             np.empty((9, 7)),
         ),
     ),
+    "sweep of weights": (weight_sweeps.sweep, lambda rng: _sweep_of_weights(rng, False)),
+    "sweep of weights of sparse columns": (
+        weight_sweeps.sweep,
+        lambda rng: _sweep_of_weights(rng, True),
+    ),
+    "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
+    "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
     "exponentials": (
         tiles._exponentials,
         lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True),

@@ -64,7 +64,7 @@ class LinearMachine(ProvenEstimator):
 
 
 def check_problem(dual: str | bool, loss: str, penalty: str, only_dual: bool) -> None:
-    """Raise an error if scikit-learn has no such problem, or equimargin has no solver of it.
+    """Raise an error if scikit-learn has no such problem.
 
     Parameters
     ----------
@@ -86,9 +86,4 @@ def check_problem(dual: str | bool, loss: str, penalty: str, only_dual: bool) ->
         raise ValueError(
             f"Unsupported set of arguments: scikit-learn has no problem of {given}; set "
             f"dual='auto'{also}"
-        )
-    if penalty == "l1":
-        raise ValueError(
-            f"penalty='l1' with loss={loss!r} has no solver of equimargin; use penalty='l2', or "
-            f"scikit-learn's LinearSVC"
         )

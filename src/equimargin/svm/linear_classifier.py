@@ -16,6 +16,9 @@ from equimargin.formulations import classification, linear
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
+from equimargin.solvers.solution import checked
+from equimargin.solvers.sparse_weights.descent import solve_sparse_weights
+from equimargin.solvers.sparse_weights.problem import SparseWeightProblem, by_columns
 from equimargin.svm.linear import LinearMachine, check_problem
 from equimargin.svm.parameters import COMMON, LINEAR, weigh_classes
 
@@ -26,13 +29,13 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
 
         min over w, b    1/2 (|w|^2 + (b / s)^2) + C sum_i weight_i loss(1 - y_i (w.x_i + b))
 
-    s is `intercept_scaling`. With more than two classes, every class has this problem
-    against the rest.
+    s is `intercept_scaling`. With `penalty="l1"` the first term is |w|_1 + |b / s|. With
+    more than two classes, every class has this problem against the rest.
 
     Parameters
     ----------
-    penalty : {"l2"}, default "l2"
-        Norm of w; "l1" has no solver here.
+    penalty : {"l1", "l2"}, default "l2"
+        Norm of w; with "l1", for the squared hinge alone, most weights are exactly 0.
     loss : {"hinge", "squared_hinge"}, default "squared_hinge"
         Loss.
     dual : {"auto", True, False}, default "auto"
@@ -128,18 +131,20 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
         weights = row_weights(sample_weight, X)
         factors = weigh_classes(self.class_weight, self.classes_, y, weights)
         ones = np.ones(len(codes)) if weights is None else weights
-        extended, solutions = self._extended(X), []
+        extended = self._extended(X)
+        columns = by_columns(extended) if self.penalty == "l1" else None
+        solutions: list[Any] = []
         for k in [1] if len(factors) == 2 else range(len(factors)):
             of_class = codes == k
             other = factors[0] if len(factors) == 2 else 1.0
+            signs = np.where(of_class, 1.0, -1.0)
+            of_rows = ones * np.where(of_class, factors[k], other)
+            if columns is not None:
+                sparse = SparseWeightProblem(columns, signs, self.C, of_rows)
+                solutions.append(solve_sparse_weights(sparse, checked(**self._limits)))
+                continue
             problem = classification(
-                extended,
-                np.where(of_class, 1.0, -1.0),
-                self.C,
-                linear(),
-                self.loss,
-                bias=False,
-                sample_weight=ones * np.where(of_class, factors[k], other),
+                extended, signs, self.C, linear(), self.loss, bias=False, sample_weight=of_rows
             )
             solutions.append(solve(problem, **self._limits))
         self.coef_, self.intercept_ = self._conclude(solutions, X.shape[1])

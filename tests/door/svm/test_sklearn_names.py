@@ -51,6 +51,7 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
         SVR(gamma=0.5, tol=1e-6),
         SVR(kernel="linear", tol=1e-6),
         LinearSVC(tol=1e-6),
+        LinearSVC(penalty="l1", tol=1e-6),
         LinearSVC(loss="hinge", tol=1e-6),
         LinearSVR(tol=1e-6),
         LinearSVR(loss="squared_epsilon_insensitive", tol=1e-6),
@@ -150,6 +151,41 @@ def test_bounds_of_linear_svc_contain_optimum_in_cvxpy(loss: Any) -> None:
     lower, upper = fitted.objective_bounds_
     assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
     assert upper - lower <= 1e-7 * optimum
+
+
+@pytest.mark.parametrize("sparse_X", [False, True])
+@pytest.mark.parametrize("s", [None, 0.5, 100.0])
+def test_one_norm_of_linear_svc_has_the_optimum_of_cvxpy(s: float | None, sparse_X: bool) -> None:
+    X, y = make_classification(60, 20, flip_y=0.2, random_state=1)
+    X = X * (np.abs(X) > 0.5)
+    weights = np.where(y == 1, 3.0, 1.0) * (1.0 + np.arange(60) % 3)
+    given: dict[str, Any] = {"fit_intercept": s is not None, "intercept_scaling": s or 1.0}
+    fitted = LinearSVC("l1", C=0.05, class_weight={1: 3.0}, **given)
+    fitted.fit(sparse.csr_array(X) if sparse_X else X, y, 1.0 + np.arange(60) % 3)
+    w, b = cp.Variable(20), cp.Variable()
+    squares = cp.square(cp.pos(1 - cp.multiply(2.0 * y - 1, X @ w + b)))
+    norm = cp.norm1(w) + cp.abs(b) / (s or 1.0)
+    problem = cp.Problem(
+        cp.Minimize(norm + 0.05 * weights @ squares), [b == 0] if s is None else []
+    )
+    optimum = float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+    lower, upper = fitted.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+    assert fitted.duality_gap_ <= 1e-8
+    np.testing.assert_allclose(np.ravel(fitted.coef_), w.value, atol=1e-4)
+    np.testing.assert_array_equal(np.ravel(fitted.coef_) == 0, np.abs(w.value) < 1e-6)
+    assert float(np.ravel(fitted.intercept_)[0]) == pytest.approx(float(b.value), abs=1e-4)
+
+
+def test_one_norm_of_three_classes_is_one_problem_per_class() -> None:
+    X, y = load_iris(return_X_y=True)
+    own = LinearSVC("l1", C=0.3).fit(X, y)
+    parts = [LinearSVC("l1", C=0.3).fit(X, y == k) for k in range(3)]
+    np.testing.assert_array_equal(own.coef_, np.vstack([part.coef_ for part in parts]))
+    assert own.objective_bounds_[1] == pytest.approx(
+        sum(part.objective_bounds_[1] for part in parts), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -259,7 +295,8 @@ def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearSVC(penalty="l1"), "no solver of equimargin"),
+        (LinearSVC(penalty="l1", loss="hinge"), "Unsupported set of arguments"),
+        (LinearSVC(penalty="l1", dual=True), "Unsupported set of arguments"),
         (LinearSVC(multi_class="crammer_singer"), "no specialised solver; .*equimargin.compare"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
