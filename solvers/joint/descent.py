@@ -2,8 +2,8 @@
 
 1. Sweeps visit the points in random order and maximise over all shares of one point
    (`sweeps.py`). Pairs of a point and a class that stay at 0 are skipped for a while.
-2. Conjugate gradients on the shares that are not 0 (`face.py`) follow from time to
-   time: they cost at most as much as the sweeps before them.
+2. Newton's method on the shares that are not 0 (`face.py`) follows if it costs at most
+   as much as the sweeps before it, or if there are few such shares.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ SHRINKING_SHARE = 0.5
 """Share of a sweep's largest violation by which the next sweep shrinks classes."""
 SETTLED_VIOLATION = 0.01
 """Share of the first sweep's largest violation at which the gap is computed."""
-FACE_SPEED = 4
-"""Multiplications of a sweep in the time of one of conjugate gradients."""
+SWEEP_SPEED = 10
+"""Multiplications of a sweep in the time of one multiplication of a factorisation."""
 SEED = 0
 """Seed of the random orders, so that runs are repeatable."""
 
 
 def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
-    """Alternate sweeps and conjugate gradients until the gap is small, or a limit ends it.
+    """Alternate sweeps and Newton's method until the gap is small, or a limit ends it.
 
     Parameters
     ----------
@@ -60,10 +60,9 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
         point = problem.evaluate(S)
         if run.is_over(point):
             break
-        most = run.count_face_steps(point)
-        if most:
-            S = ascend_on_face(problem, point, run.points.curvatures, most, run.is_late)
-            point = problem.evaluate(S)
+        shares = ascend_on_face(problem, point, run.work // SWEEP_SPEED, run.is_late)
+        if shares is not None:
+            point, run.work = problem.evaluate(shares), 0
     return run.solution()
 
 
@@ -178,19 +177,6 @@ class _Run:
             if self.is_late():
                 break
         return np.concatenate(kept), violation, share
-
-    def count_face_steps(self, point: JointPoint) -> int:
-        """Return how many steps of conjugate gradients cost as much as the last sweeps.
-
-        Parameters
-        ----------
-        point : JointPoint
-            Point at which they would start.
-        """
-        inner = int(((point.S > 0.0).sum(axis=1) > 1).sum())
-        steps = FACE_SPEED * self.work // (self.point_work * max(inner, 1))
-        self.work = 0
-        return steps
 
     def solution(self) -> JointSolution:
         """Return the best point, with the status and reason of the run."""

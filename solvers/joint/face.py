@@ -1,15 +1,17 @@
-"""Conjugate gradients on a face: the shares that are not 0, the others fixed.
+"""Newton's method on a face: the shares that are not 0, the others fixed.
 
     max over D  h.D - 1/2 |X'D|^2    s.t.  rows of D sum to 0,  D = 0 outside the face
 
-Sweeps are slow if many shares that are not 0 depend on each other. The maximiser on the
-face is approximated by conjugate gradients, preconditioned by |x_i|^2, and followed up
-to the first share that becomes 0, or projected onto the simplices if that is better.
+Sweeps are slow if many shares that are not 0 depend on each other. In every point the
+largest share is eliminated by the sum to 0. The maximiser of the damped objective over
+the others is then a linear system. It is followed up to the first share that becomes 0,
+or further with a projection onto the simplices if that is better; that share leaves the
+face, and the system is solved again. No step decreases the dual objective.
 
 References
 ----------
-J. J. More, G. Toraldo, On the solution of large quadratic programming problems with
-bound constraints, SIAM Journal on Optimization 1 (1991).
+J. Nocedal, S. Wright, Numerical Optimization, sections 16.5, without the release of
+constraints, and 16.7.
 """
 
 from __future__ import annotations
@@ -19,15 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array, Features, Mask
+from equimargin.formulations.numeric.arrays import Array, Features, Mask, dense
+from equimargin.solvers.dual.newton_on_face import count_affordable_factorisations, factor_face
 from equimargin.solvers.joint.problem import JointPoint, JointProblem
 
-REDUCTION = 1e-12
-"""Reduction of the gradient on the face at which conjugate gradients end."""
-FLAT = 1e-14
-"""Curvature along a direction, relative to that of its points alone, that counts as 0."""
 LINE_TRIALS = 8
-"""Number of projected steps, each half of the one before."""
+"""Number of steps along a direction that are tried, up to the whole of it."""
 
 
 class Face(NamedTuple):
@@ -39,38 +38,47 @@ class Face(NamedTuple):
         Points.
     S : ndarray of shape (n, k)
         Shares.
-    free : ndarray of shape (n, k)
-        True for the shares that are not 0.
-    curvatures : ndarray of shape (n, 1)
-        Squared norms of the points, above 0.
+    h : ndarray of shape (n, k)
+        Derivatives of the dual objective.
     """
 
     X: Features
     S: Array
-    free: Mask
-    curvatures: Array
+    h: Array
 
-    def project(self, G: Array) -> Array:
-        """Return G without the mean of its free entries, row by row; 0 elsewhere.
+    @property
+    def free(self) -> Mask:
+        """True for the shares that are not 0."""
+        return self.S > 0.0
+
+    def measure_gain(self, S: Array) -> float:
+        """Return the increase of the dual objective at other shares.
 
         Parameters
         ----------
-        G : ndarray of shape (n, k)
-            Gradient.
+        S : ndarray of shape (n, k)
+            Shares.
         """
-        G = np.where(self.free, G, 0.0)
-        mean = G.sum(axis=1, keepdims=True) / np.maximum(self.free.sum(axis=1, keepdims=True), 1)
-        return np.where(self.free, G - mean, 0.0)
+        move = S - self.S
+        image = self.X.T @ move
+        return float(np.vdot(self.h, move)) - float(np.vdot(image, image)) / 2
+
+    def move_to(self, S: Array) -> Face:
+        """Return the face of other shares.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, k)
+            Shares.
+        """
+        # W changes by minus X'D.
+        return Face(self.X, S, self.h - np.asarray(self.X @ (self.X.T @ (S - self.S))))
 
 
 def ascend_on_face(
-    problem: JointProblem,
-    point: JointPoint,
-    curvatures: Array,
-    most: int,
-    out_of_time: Callable[[], bool],
-) -> Array:
-    """Return shares of a larger dual value, or those of the point.
+    problem: JointProblem, point: JointPoint, work: int, out_of_time: Callable[[], bool]
+) -> Array | None:
+    """Return shares of a dual value that is no smaller; None if they cost too much.
 
     Parameters
     ----------
@@ -78,80 +86,61 @@ def ascend_on_face(
         Problem to solve.
     point : JointPoint
         Point to start at.
-    curvatures : ndarray of shape (m,)
-        Squared norms of the points, above 0.
-    most : int
-        Maximum number of steps of conjugate gradients, in all rounds together.
+    work : int
+        Multiplications that a long computation may cost.
     out_of_time : callable
         Returns True if the run must end.
     """
-    free = point.S > 0.0
-    rows = np.flatnonzero(free.sum(axis=1) > 1)
-    X, S, h = problem.X[rows], point.S[rows], point.h[rows]
-    while most > 0 and len(rows) and not out_of_time():
-        face = Face(X, S, S > 0.0, curvatures[rows, None])
-        move, steps = _direction(face, h, most)
-        most -= steps
-        best, gain, full = _best(face, h, move)
-        if not gain > 0.0:
-            break
-        # W = X'T, and T changes by minus the change of S.
-        h, S = h - np.asarray(X @ (X.T @ (best - S))), best
-        if full:
-            break
+    extra = np.count_nonzero(point.S, axis=1) - 1
+    rows = np.flatnonzero(extra > 0)
+    most = count_affordable_factorisations(int(extra[rows].sum()), work)
+    if not most:
+        return None
+    face, ends = Face(problem.X[rows], point.S[rows], point.h[rows]), False
+    while most > 0 and not ends and not out_of_time():
+        move = _direction(face, out_of_time)
+        best, ends = _best(face, move)
+        face, most = face.move_to(best), most - 1
     shares = point.S.copy()
-    shares[rows] = S
+    shares[rows] = face.S
     return shares
 
 
-def _direction(face: Face, h: Array, most: int) -> tuple[Array, int]:
-    """Return an ascent direction, and the number of steps of conjugate gradients."""
-    move, gradient = np.zeros_like(h), face.project(h)
-    scaled = gradient / face.curvatures
-    direction, square = scaled, float(np.vdot(gradient, scaled))
-    first = square
-    for step in range(most):
-        if not square > REDUCTION**2 * first:
-            return move, step
-        image = face.X.T @ direction
-        curvature = float(np.vdot(image, image))
-        if curvature <= FLAT * float(np.vdot(direction, face.curvatures * direction)):
-            # Along a flat direction the objective grows up to the end of the face. As
-            # rows sum to 0, this multiple of the direction leaves the face.
-            far = h.shape[1] * float(face.S.max()) / float(np.abs(direction).max())
-            return (far * direction if step == 0 else move), step + 1
-        move = move + square / curvature * direction
-        gradient = gradient - square / curvature * face.project(np.asarray(face.X @ image))
-        scaled = gradient / face.curvatures
-        square, last = float(np.vdot(gradient, scaled)), square
-        direction = scaled + square / last * direction
-    return move, most
+def _direction(face: Face, out_of_time: Callable[[], bool]) -> Array:
+    """Return the maximiser on the face minus the shares, damped; 0 without a factor."""
+    rows, largest, others = np.arange(len(face.S)), face.S.argmax(axis=1), face.free
+    others[rows, largest] = False
+    i, r = np.nonzero(others)
+    own, X, move = largest[i], face.X[i], np.zeros_like(face.S)
+    # Coordinate (i, r) is x_i in w_r and minus x_i in the class of the largest share.
+    signs = np.subtract(r[:, None] == r, r[:, None] == own, dtype=np.float64)
+    signs -= np.subtract(own[:, None] == r, own[:, None] == own, dtype=np.float64)
+    factor = factor_face(dense(X @ X.T) * signs, out_of_time) if len(i) else None
+    if factor is not None:
+        move[i, r] = factor.solve(face.h[i, r] - face.h[i, own])
+        move[rows, largest] = -move.sum(axis=1)
+    return move
 
 
-def _best(face: Face, h: Array, move: Array) -> tuple[Array, float, bool]:
-    """Return the best of some shares along a direction, its gain, and True if all of it."""
+def _best(face: Face, move: Array) -> tuple[Array, bool]:
+    """Return the best shares along a direction, and True if the face ends there.
 
-    def gain(S: Array) -> float:
-        change = S - face.S
-        image = face.X.T @ change
-        return float(np.vdot(h, change)) - float(np.vdot(image, image)) / 2
-
+    It ends at its maximiser, or where the direction leads nowhere.
+    """
     if (face.S + move >= 0.0).all():
-        S = face.S + move
-        return S, gain(S), True
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(move < 0.0, -face.S / move, np.inf)
-    step = float(room.min())
-    trials = [np.where(room <= step, 0.0, np.maximum(face.S + step * move, 0.0))]
-    costs = face.S.sum(axis=1)
-    trials += [
-        project_on_simplices(np.where(face.free, face.S + 0.5**t * move, -np.inf), costs)
-        for t in range(LINE_TRIALS)
-        if 0.5**t > step
-    ]
-    gains = [gain(S) for S in trials]
+        trials, whole = [face.S + move], True
+    else:
+        room = np.full_like(move, np.inf)
+        np.divide(face.S, -move, out=room, where=move < 0.0)
+        step, whole = float(room.min()), False
+        # Shares that stop the step are exactly 0 after it.
+        trials = [np.where(room <= step, 0.0, np.maximum(face.S + step * move, 0.0))]
+        costs, outside = face.S.sum(axis=1), np.where(face.free, 0.0, -np.inf)
+        for longer in np.geomspace(step, 1.0, LINE_TRIALS)[1:]:
+            trials.append(project_on_simplices(face.S + longer * move + outside, costs))
+    gains = [face.measure_gain(S) for S in trials]
     best = int(np.argmax(gains))
-    return trials[best], gains[best], False
+    return (trials[best], whole) if gains[best] > 0.0 else (face.S, True)
 
 
 def project_on_simplices(Z: Array, costs: Array) -> Array:
@@ -160,15 +149,12 @@ def project_on_simplices(Z: Array, costs: Array) -> Array:
     Parameters
     ----------
     Z : ndarray of shape (n, k)
-        Rows; entries of -inf stay 0.
+        Rows; entries of -inf are excluded.
     costs : ndarray of shape (n,)
         Sums c, above 0.
     """
-    ordered = -np.sort(-Z, axis=1)
-    count = np.arange(1, Z.shape[1] + 1)
-    with np.errstate(invalid="ignore"):
-        tau = (np.cumsum(ordered, axis=1) - costs[:, None]) / count
-        # The last entry above its threshold; the first one always is.
-        last = np.where(ordered > tau, count, 1).max(axis=1) - 1
-    S: Array = np.maximum(Z - tau[np.arange(len(Z)), last][:, None], 0.0)
-    return S
+    ordered, count = -np.sort(-Z, axis=1), np.arange(1, Z.shape[1] + 1)
+    tau = (np.cumsum(ordered, axis=1) - costs[:, None]) / count
+    # The last entry above its threshold counts; the first one always is.
+    last = np.where(ordered > tau, count, 1).max(axis=1) - 1
+    return np.asarray(np.maximum(Z - tau[np.arange(len(Z)), last][:, None], 0.0))
