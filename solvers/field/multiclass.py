@@ -17,7 +17,7 @@ from equimargin.solvers.solution import Limits
 @solver(
     NAME,
     "crammer_singer",
-    algorithm="dual decomposition, all multipliers of a point at a time, and Newton's method",
+    algorithm="dual decomposition, all multipliers of a point at a time, and interior points",
     reference=False,
 )
 def decomposition(problem: ProgramProblem, limits: Limits) -> ProgramSolution:

@@ -2,8 +2,8 @@
 
 1. Sweeps visit the points in random order and maximise over all shares of one point
    (`sweeps.py`). Pairs of a point and a class that stay at 0 are skipped for a while.
-2. Newton's method on the shares that are not 0 (`face.py`) follows if it costs at most
-   as much as the sweeps before it, or if there are few such shares.
+2. An interior point method (`interior.py`) follows as soon as the sweeps have cost as
+   much as it will. It needs few weights, and any data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.solvers.dual.sweeps import OVER_RELAXATION, ROW_CURVATURE_FLOOR, shuffle
-from equimargin.solvers.joint.face import ascend_on_face
+from equimargin.solvers.joint.interior import STEPS, count_work, follow_central_path
 from equimargin.solvers.joint.problem import JointPoint, JointProblem
 from equimargin.solvers.joint.solution import JointSolution
 from equimargin.solvers.joint.sweeps import ActivePairs, PointArrays, sweep
@@ -22,6 +22,7 @@ from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
     ROUNDED_GAP,
     STALE_CHECKS,
+    has_increased,
 )
 from equimargin.solvers.solution import Limits, Status, counted, relative_gap
 
@@ -41,8 +42,10 @@ SEED = 0
 """Seed of the random orders, so that runs are repeatable."""
 
 
+# Overflow shows in the gap of the point.
+@np.errstate(all="ignore")
 def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
-    """Alternate sweeps and Newton's method until the gap is small, or a limit ends it.
+    """Sweep, and follow the central path, until the gap is small or a limit ends it.
 
     Parameters
     ----------
@@ -54,15 +57,14 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
     run = _Run(problem, limits)
     # T = 0: all of a cost is the share of the own class.
     point = problem.evaluate(np.where(problem.own, problem.costs[:, None], 0.0))
+    affordable = count_work(problem) / SWEEP_SPEED
     while not run.is_over(point):
         S, W = point.S.copy(), point.W.copy()
         run.sweep_on(S, W)
         point = problem.evaluate(S)
-        if run.is_over(point):
-            break
-        shares = ascend_on_face(problem, point, run.work // SWEEP_SPEED, run.is_late)
-        if shares is not None:
-            point, run.work = problem.evaluate(shares), 0
+        if run.work >= affordable and not run.is_over(point):
+            affordable = np.inf
+            point = run.follow_central_path()
     return run.solution()
 
 
@@ -109,11 +111,15 @@ class _Run:
         point : JointPoint
             Point of the run.
         """
+        if self.reason:
+            return True
         limits = self.limits
         gap = relative_gap(point.primal, point.dual, self.problem.scale)
         # Below the rounding level, only a gap that halves is progress.
         progresses = gap < (0.5 if self.gap <= ROUNDED_GAP else 0.95) * self.gap
-        self.stale = 0 if progresses or point.dual > self.dual else self.stale + 1
+        rise = min(0.01 * (point.primal - point.dual), 1e-6 * abs(self.dual))
+        rises = has_increased(point.dual, self.dual, rise, abs(point.dual))
+        self.stale = 0 if progresses or rises else self.stale + 1
         if gap < self.gap or self.best is None:
             self.best, self.gap = point, gap
         self.dual = max(self.dual, point.dual)
@@ -158,6 +164,23 @@ class _Run:
                 or self.is_late()
             ):
                 break
+
+    def follow_central_path(self) -> JointPoint:
+        """Evaluate points of the interior point method; return that of the best shares."""
+        problem, rows = self.problem, self.movable
+        part = JointProblem(
+            problem.X[rows], problem.codes[rows], problem.k, problem.C, problem.weights[rows]
+        )
+        S = np.zeros((len(problem.codes), problem.k))
+        # Its first steps have larger gaps than the sweeps.
+        self.stale = -STEPS
+        for shares, W in follow_central_path(part):
+            self.sweeps += 1
+            S[rows] = shares
+            if self.is_over(problem.evaluate(S.copy(), W)):
+                break
+        assert self.best is not None
+        return problem.evaluate(self.best.S)
 
     def _sweep(
         self, order: Index, margin: float, pairs: ActivePairs, S: Array, W: Array

@@ -36,7 +36,7 @@ from equimargin.formulations.numeric.rounding import (
 
 @dataclass(frozen=True, eq=False)
 class JointPoint:
-    """Point of a run: shares S, W = X'T, and both objectives in float64.
+    """Point of a run: shares, weights, and both objectives in float64.
 
     Parameters
     ----------
@@ -44,15 +44,14 @@ class JointPoint:
         Shares of the classes in the costs.
     W : ndarray of shape (q, k)
         Weights, a column for every class.
-    h : ndarray of shape (m, k)
-        Derivatives of the dual objective.
-    primal, dual : float
-        Objective values.
+    primal : float
+        Primal objective at W.
+    dual : float
+        Dual objective at S.
     """
 
     S: Array
     W: Array
-    h: Array
     primal: float
     dual: float
 
@@ -127,23 +126,47 @@ class JointProblem:
         others = np.where(self.own, 0.0, S)
         return np.where(self.own, others.sum(axis=1, keepdims=True), -others)
 
-    def evaluate(self, S: Array) -> JointPoint:
-        """Return the point of shares, recomputed.
+    def combine(self, S: Array) -> Array:
+        """Return X'T, shape (q, k).
 
         Parameters
         ----------
         S : ndarray of shape (m, k)
             Shares.
         """
-        W = np.asarray(self.X.T @ self.multipliers(S))
-        h = np.asarray(self.X @ W) + ~self.own
-        half = float(np.vdot(W, W)) / 2
+        return np.asarray(self.X.T @ self.multipliers(S))
+
+    def derivatives(self, W: Array) -> Array:
+        """Return h, shape (m, k).
+
+        Parameters
+        ----------
+        W : ndarray of shape (q, k)
+            Weights.
+        """
+        return np.asarray(self.X @ W) + ~self.own
+
+    def evaluate(self, S: Array, W: Array | None = None) -> JointPoint:
+        """Return a point with both objectives, recomputed.
+
+        Parameters
+        ----------
+        S : ndarray of shape (m, k)
+            Shares.
+        W : ndarray of shape (q, k) or None
+            Weights; by default X'T.
+        """
+        combined = self.combine(S)
+        W = combined if W is None else W
+        h = self.derivatives(W)
         loss = float(self.costs @ (h.max(axis=1) - h[self.own]))
-        return JointPoint(S, W, h, half + loss, float(S[~self.own].sum()) - half)
+        primal = float(np.vdot(W, W)) / 2 + loss
+        dual = float(S[~self.own].sum()) - float(np.vdot(combined, combined)) / 2
+        return JointPoint(S, W, primal, dual)
 
     @np.errstate(all="ignore")  # A bound that overflows is infinite.
-    def interval(self, S: Array) -> Interval:
-        """Return the interval of the optimum that shares prove, for the exact costs.
+    def interval(self, S: Array, W: Array) -> Interval:
+        """Return the interval of the optimum that a point proves, for the exact costs.
 
         Every operation is rounded outward. The dual bound needs the shares of the other
         classes alone, as long as their sum is at most the cost.
@@ -152,11 +175,13 @@ class JointProblem:
         ----------
         S : ndarray of shape (m, k)
             Shares.
+        W : ndarray of shape (q, k)
+            Weights.
         """
         least, most = bound_products(np.full_like(self.weights, self.C), self.weights)
         others, own = self._feasible(np.where(self.own, 0.0, np.maximum(S, 0.0)), least)
-        W, errors = self._combination(others, own)
-        largest = round_toward(np.abs(W) + errors, 1)
+        combined, errors = self._combination(others, own)
+        largest = round_toward(np.abs(combined) + errors, 1)
         half = sum_rounded(multiply_rounded(largest, largest, 1).ravel(), 1) / 2
         dual = round_toward(sum_rounded(others.ravel(), -1) - half, -1)
         loss = sum_rounded(multiply_rounded(most, self._slacks(W), 1), 1)

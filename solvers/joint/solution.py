@@ -46,7 +46,7 @@ class JointSolution(AnySolution):
     @cached_property
     def interval(self) -> Interval:
         """Interval of the optimum that the point proves."""
-        return self.problem.interval(self.point.S)
+        return self.problem.interval(self.point.S, self.point.W)
 
     @property
     def lower(self) -> float:
