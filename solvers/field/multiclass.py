@@ -1,4 +1,4 @@
-"""Multiclass SVM of Crammer and Singer: dual decomposition, and LIBLINEAR beside it."""
+"""Multiclass SVM of Crammer and Singer: dual decomposition, and LIBLINEAR."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def decomposition(problem: ProgramProblem, limits: Limits) -> ProgramSolution:
         values={"W": found.w},
         formulation="crammer_singer.primal",
     )
+
+
 def _two_classes(d: Data) -> str | None:
     return (
         "there are fewer than three classes, and LIBLINEAR solves another problem then"

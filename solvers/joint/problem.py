@@ -218,4 +218,4 @@ class JointProblem:
             own[mine] = round_toward(f - error, -1)[mine]
             above = round_toward(round_toward(f + error, 1) + 1.0, 1)
             upper = np.where(mine, upper, np.fmax(upper, above))
-        return np.maximum(round_toward(upper - own, 1), 0.0)
+        return np.asarray(np.maximum(round_toward(upper - own, 1), 0.0))

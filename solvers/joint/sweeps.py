@@ -29,6 +29,8 @@ from equimargin.formulations.numeric.jit import fast, part
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.swept_rows import StoredRows
 
+Classes = NDArray[np.int32]
+
 
 class ActivePairs(NamedTuple):
     """Pairs of a point and a class that were not shrunk.
@@ -41,7 +43,7 @@ class ActivePairs(NamedTuple):
         Number of the classes of every point that were not shrunk.
     """
 
-    classes: NDArray[np.int32]
+    classes: Classes
     counts: NDArray[np.int32]
 
 
@@ -95,37 +97,16 @@ def sweep(
     share : float
         Sum of the contributions to the gap when the points were visited.
     """
-    (codes, costs, curvatures), (starts, columns, entries, d) = points, X
     classes, counts = pairs
-    h, z, thin = np.empty(S.shape[1]), np.empty(S.shape[1]), columns.size > 0
+    h, z = np.empty(S.shape[1]), np.empty(S.shape[1])
     kept, violation, share = 0, 0.0, 0.0
     for place in range(order.size):
         i = order[place]
-        n, first, stop = counts[i], starts[i], starts[i + 1]
-        # h_r = w_r.x_i + [r != y_i]
-        for a in range(n):
-            h[a] = 0.0 if classes[i, a] == codes[i] else 1.0
-        for e in range(first, stop):
-            j = columns[e] if thin else e - first
-            for a in range(n):
-                h[a] += entries[e] * W[j, classes[i, a]]
-        high, low, mean = -np.inf, np.inf, 0.0
-        for a in range(n):
-            s = S[i, classes[i, a]]
-            high, mean = larger(high, h[a]), mean + s * h[a]
-            if s > 0.0:
-                low = smaller(low, h[a])
-        violation = larger(violation, high - low)
-        share += costs[i] * high - mean
-        # Shrink classes: move them behind the others.
-        a = 0
-        while a < n:
-            if h[a] < low - margin and S[i, classes[i, a]] == 0.0:
-                n -= 1
-                classes[i, a], classes[i, n] = classes[i, n], classes[i, a]
-                h[a] = h[n]
-            else:
-                a += 1
+        n, own, c = counts[i], points.codes[i], points.costs[i]
+        _derive(X, i, classes[i], n, own, W, h)
+        high, low, mean = _extremes(classes[i], n, S[i], h)
+        violation, share = larger(violation, high - low), share + c * high - mean
+        n = _shrink(classes[i], n, S[i], h, low - margin)
         counts[i] = n
         if n < 2:
             continue
@@ -133,24 +114,78 @@ def sweep(
         if high <= low:
             continue
         # The largest h is subtracted: a constant changes no projection, only rounding.
-        step = omega / curvatures[i]
         for a in range(n):
-            z[a] = S[i, classes[i, a]] + step * (h[a] - high)
-        tau, moved = _threshold(z, n, costs[i]), 0
-        # Classes that change come first, and h becomes minus the change. As moved <= a,
-        # no entry of z that is needed later loses its class.
-        for a in range(n):
-            r = classes[i, a]
-            new = larger(z[a] - tau, 0.0)
-            change, S[i, r] = S[i, r] - new, new
-            if change != 0.0:
-                classes[i, a], classes[i, moved] = classes[i, moved], r
-                h[moved], moved = change, moved + 1
-        for e in range(first, stop):
-            j = columns[e] if thin else e - first
-            for a in range(moved):
-                W[j, classes[i, a]] += entries[e] * h[a]
+            z[a] = S[i, classes[i, a]] + omega / points.curvatures[i] * (h[a] - high)
+        moved = _project(classes[i], n, c, z, S[i], h)
+        _add(X, i, classes[i], moved, h, W)
     return kept, violation, share
+
+
+@part
+def _derive(X: StoredRows, i: int, of: Classes, n: int, own: int, W: Array, h: Array) -> None:
+    """Set h_a = w_r.x_i + [r != y_i] for the first n classes r of a point."""
+    starts, columns, entries, _ = X
+    for a in range(n):
+        h[a] = 0.0 if of[a] == own else 1.0
+    first = starts[i]
+    for e in range(first, starts[i + 1]):
+        j = columns[e] if columns.size > 0 else e - first
+        for a in range(n):
+            h[a] += entries[e] * W[j, of[a]]
+
+
+@part
+def _add(X: StoredRows, i: int, of: Classes, n: int, factors: Array, W: Array) -> None:
+    """Add factor_a x_i to w_r for the first n classes r of a point."""
+    starts, columns, entries, _ = X
+    first = starts[i]
+    for e in range(first, starts[i + 1]):
+        j = columns[e] if columns.size > 0 else e - first
+        for a in range(n):
+            W[j, of[a]] += entries[e] * factors[a]
+
+
+@part
+def _extremes(of: Classes, n: int, s: Array, h: Array) -> tuple[float, float, float]:
+    """Return max h, min h of the classes with a share, and s.h."""
+    high, low, mean = -np.inf, np.inf, 0.0
+    for a in range(n):
+        high, mean = larger(high, h[a]), mean + s[of[a]] * h[a]
+        if s[of[a]] > 0.0:
+            low = smaller(low, h[a])
+    return high, low, mean
+
+
+@part
+def _shrink(of: Classes, n: int, s: Array, h: Array, bound: float) -> int:
+    """Move classes without a share and of h below a bound to the end; count the rest."""
+    a = 0
+    while a < n:
+        if h[a] < bound and s[of[a]] == 0.0:
+            n -= 1
+            of[a], of[n] = of[n], of[a]
+            h[a] = h[n]
+        else:
+            a += 1
+    return n
+
+
+@part
+def _project(of: Classes, n: int, c: float, z: Array, s: Array, change: Array) -> int:
+    """Set s to the projection of z; return the number of classes that change.
+
+    They come first, each with minus the change of s.
+    """
+    tau, moved = _threshold(z, n, c), 0
+    for a in range(n):
+        # As moved <= a, no entry of z that is needed later loses its class.
+        r = of[a]
+        new = larger(z[a] - tau, 0.0)
+        if new != s[r]:
+            of[a], of[moved] = of[moved], r
+            change[moved], s[r] = s[r] - new, new
+            moved += 1
+    return moved
 
 
 @part

@@ -160,7 +160,10 @@ class Proof:
     def __init__(self, solutions: Sequence[ProvenSolution]) -> None:
         # A replaced problem has no cached Gram matrix.
         self.solutions = [
-            replace(solution, problem=replace(solution.problem)) for solution in solutions
+            replace(solution, problem=replace(solution.problem))
+            if isinstance(solution, Solution)
+            else solution
+            for solution in solutions
         ]
 
     @cached_property

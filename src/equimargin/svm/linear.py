@@ -55,7 +55,7 @@ class LinearMachine(ProvenEstimator):
                 f"[{type(self).__name__}] {self.status_}: at most {self.n_iter_} iterations, "
                 f"relative gap {self.duality_gap_:.2g}"
             )
-        w = np.vstack([solution.w for solution in solutions])
+        w = np.vstack([np.asarray(solution.w) for solution in solutions])
         return w[:, :d], self.intercept_scaling * w[:, d] if self.fit_intercept else 0.0
 
     def _warning(self, worst: ProvenSolution) -> str:

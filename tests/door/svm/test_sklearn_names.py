@@ -182,8 +182,9 @@ def test_crammer_singer_has_optimum_and_weights_of_liblinear(k: int, sparse_X: b
         assert ours.shape == expected.shape
         np.testing.assert_allclose(ours, expected, atol=1e-4, err_msg=name)
     np.testing.assert_array_equal(own.predict(points), theirs.predict(points))
-    without = {"fit_intercept": False}
-    assert LinearSVC(**given, **without).fit(points, codes).intercept_ == 0.0
+    without = LinearSVC(**given | {"fit_intercept": False}).fit(points, codes)
+    assert without.intercept_ == 0.0
+    assert without.coef_.shape == own.coef_.shape
 
 
 def soft_optimum(X: Any, target: Any, costs: Any, epsilon: Any = None) -> float:
