@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
@@ -64,7 +66,7 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
         point = problem.evaluate(S)
         if run.work >= affordable and not run.is_over(point):
             affordable = np.inf
-            point = run.follow_central_path()
+            point = run.follow_path()
     return run.solution()
 
 
@@ -156,7 +158,7 @@ class _Run:
             order, violation, share = self._sweep(order, margin, pairs, S, W)
             self.sweeps, margin = self.sweeps + 1, SHRINKING_SHARE * violation
             first = first or violation
-            enough = self.limits.tol * max(abs(self.dual), 0.0)
+            enough = self.limits.tol * abs(self.dual)
             if (
                 share <= enough
                 or violation <= SETTLED_VIOLATION * first
@@ -165,12 +167,13 @@ class _Run:
             ):
                 break
 
-    def follow_central_path(self) -> JointPoint:
+    def follow_path(self) -> JointPoint:
         """Evaluate points of the interior point method; return that of the best shares."""
         problem, rows = self.problem, self.movable
-        part = JointProblem(
-            problem.X[rows], problem.codes[rows], problem.k, problem.C, problem.weights[rows]
-        )
+        part = problem
+        if len(rows) < len(problem.codes):
+            data = {"X": problem.X, "codes": problem.codes, "weights": problem.weights}
+            part = replace(problem, **{name: values[rows] for name, values in data.items()})
         S = np.zeros((len(problem.codes), problem.k))
         # Its first steps have larger gaps than the sweeps.
         self.stale = -STEPS
@@ -179,6 +182,7 @@ class _Run:
             S[rows] = shares
             if self.is_over(problem.evaluate(S.copy(), W)):
                 break
+        self.stale = max(self.stale, 0)
         assert self.best is not None
         return problem.evaluate(self.best.S)
 
