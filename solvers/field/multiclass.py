@@ -31,7 +31,7 @@ def decomposition(problem: ProgramProblem, limits: Limits) -> ProgramSolution:
         Limits of the run.
     """
     d = problem.data
-    X, codes = np.ascontiguousarray(d["X"], dtype=np.float64), d["y"].astype(np.int64)
+    X, codes = np.asarray(d["X"], dtype=np.float64), d["y"].astype(np.int64)
     joint = JointProblem(X, codes, int(codes.max()) + 1, d["C"], np.ones(len(codes)))
     found = minimise_jointly(joint, limits)
     return ProgramSolution(

@@ -23,7 +23,14 @@ import numpy as np
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arguments import check_weights, format_value
-from equimargin.formulations.numeric.arrays import Array, Features, Index, Mask, canonical, is_sparse
+from equimargin.formulations.numeric.arrays import (
+    Array,
+    Features,
+    Index,
+    Mask,
+    canonical,
+    is_sparse,
+)
 from equimargin.formulations.numeric.rounding import (
     bound_products,
     divide_rounded,
@@ -87,9 +94,9 @@ class JointProblem:
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.codes), "weights")
-        if is_sparse(self.X):
-            # Bounds of rounding errors count every column of a row once.
-            object.__setattr__(self, "X", canonical(self.X))
+        # Bounds of rounding errors count every column of a sparse row once.
+        X = canonical(self.X) if is_sparse(self.X) else np.ascontiguousarray(self.X)
+        object.__setattr__(self, "X", X)
         wrong = self.costs[~np.isfinite(self.costs)]
         if len(wrong):
             raise ValueError(
