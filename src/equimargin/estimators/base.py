@@ -96,6 +96,9 @@ class KernelEstimator(ProvenEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.kernel == "chi2" or (
+            isinstance(self.kernel, Kernel) and self.kernel.nonnegative
+        )
         tags.input_tags.pairwise = self.kernel == "precomputed" or (
             isinstance(self.kernel, Kernel) and self.kernel.given
         )

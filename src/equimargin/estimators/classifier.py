@@ -108,8 +108,9 @@ class MarginClassifier(Classifier, DeviceEstimator):
     C : float, default 1.0
         Cost per unit of loss, in (0, inf]; inf is the hard margin.
     kernel : str or Kernel, default "linear"
-        "linear", "poly", "rbf", "sigmoid", "precomputed", or a kernel of
-        `equimargin.formulations`, which has its own parameters.
+        "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "exponential",
+        "precomputed", or a kernel of `equimargin.formulations`, which has its own
+        parameters, such as `rbf(0.1) + linear()`.
     degree, gamma, coef0
         Parameters of a kernel by name, as in scikit-learn's `SVC`: (gamma x.z +
         coef0)^degree; gamma may be "scale" or "auto". "scale" takes sample weights into

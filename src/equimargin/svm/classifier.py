@@ -63,10 +63,10 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     C : float, default 1.0
         Cost per unit of loss, in (0, inf]; inf is the hard margin.
     kernel : str, callable or Kernel, default "rbf"
-        "linear", "poly", "rbf", "sigmoid", "precomputed", a kernel of
-        `equimargin.formulations`, or a function of two lists of points that returns
-        their values as a matrix, which must be positive semidefinite on the training
-        points.
+        "linear", "poly", "rbf", "sigmoid", "precomputed" and, beyond scikit-learn's SVC,
+        "laplacian", "chi2" and "exponential"; a kernel of `equimargin.formulations`; or
+        a function of two lists of points that returns their values as a matrix, which
+        must be positive semidefinite on the training points.
     degree, gamma, coef0
         As in scikit-learn: (gamma x.z + coef0)^degree; gamma may be "scale" or "auto".
     tol : float, default 1e-3

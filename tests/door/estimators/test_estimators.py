@@ -607,8 +607,8 @@ WRONG = [
     (MarginClassifier(-1.0), "C must be a positive number or inf, not -1"),
     (
         MarginClassifier(kernel="cosine"),
-        "kernel must be 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed', 'exponential' or "
-        "a kernel of equimargin.formulations",
+        "kernel must be 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed', 'chi2', 'exponential', "
+        "'laplacian' or a kernel of equimargin.formulations",
     ),
     (MarginClassifier(kernel="rbf", gamma="big"), "gamma must be 'scale' or 'auto', not 'big'"),
     (
