@@ -20,20 +20,24 @@ LISTED_PAIRS = 10_000_000
 
 
 class Signed(Rows):
-    """Classification: y_i (f(x_i) + b) >= 1, one row per point.
+    """Classification: y_i (f(x_i) + b) >= target, one row per point.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
         Labels in {-1, +1}.
+    target : float, default 1.0
+        Target of every row, finite; not 1 in problems whose margin is a variable.
     """
 
     largest_target = 1.0
 
-    def __init__(self, y: Array) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
+    def __init__(self, y: Array, target: float = 1.0) -> None:
+        self.y, self.target = np.asarray(y, dtype=np.float64), target
         self.m = self.p = len(self.y)
-        self.t, self.s = np.ones(self.p), self.y
+        self.t, self.s = np.full(self.p, target), self.y
+        if target != 1.0:
+            self.largest_target = abs(target) or 1.0
 
     def dot(self, f: Array) -> Array:
         return np.asarray(self.y * f)
@@ -60,7 +64,7 @@ class Signed(Rows):
         return signed_features(Z.rows(index), self.y[index])
 
     def part(self, points: Index) -> tuple[Any, Any]:
-        return Signed(self.y[points]), points
+        return Signed(self.y[points], self.target), points
 
 
 class Tube(Rows):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NoReturn, Self
@@ -14,12 +16,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.fitted import make_coefficients
+from equimargin.estimators.fitted import Functions, make_coefficients
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array, Index, dense
-from equimargin.solvers import one_vs_one
+from equimargin.formulations.numeric.arrays import Array, Features, Index, dense
+from equimargin.solvers import Solution, one_vs_one
 from equimargin.solvers.batches.votes import count_votes
-from equimargin.svm.machine import SupportVectorMachine, densify_small
+from equimargin.svm.machine import CostMachine, SupportVectorMachine, densify_small
 from equimargin.svm.parameters import weigh_classes
 
 CALIBRATE = "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
@@ -51,7 +53,183 @@ def _pair_places(classes: Index, i: int, j: int) -> tuple[Index, Index]:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVC(ClassifierMixin, SupportVectorMachine):
+class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
+    """Base of SVC and NuSVC: a problem for every two classes, with a vote each."""
+
+    class_weight: Any = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    probability: Any = "deprecated"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem of every pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Labels of any type that can be sorted.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C; a row of weight 0 or less is excluded.
+
+        Returns
+        -------
+        Self
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a run ends before it reaches `tol`; its best point is used.
+        FutureWarning
+            If `probability` is given.
+        """
+        self._validate_params()
+        if self.probability != "deprecated":
+            warnings.warn(
+                f"the `probability` parameter is deprecated in scikit-learn 1.9 and has no effect "
+                f"here; {CALIBRATE}",
+                FutureWarning,
+                stacklevel=2,
+            )
+        points, y = self._read(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(self.classes_)} "
+                f"class, {format_value(self.classes_[0])}: add rows of a second one"
+            )
+        self.class_weight_ = weigh_classes(self.class_weight, self.classes_, y)
+        weights = self._weights(sample_weight, points)
+        solutions = self._solve_pairs(densify_small(points), codes, weights)
+        self._prove(solutions)
+        k = len(self.classes_)
+        # The functions are positive for the first class. scikit-learn's are,
+        # too, except for two classes.
+        sign = -1.0 if k == 2 else 1.0
+        beta, biases = self._read_pairs(solutions, codes)
+        self.intercept_ = sign * biases
+        self._conclude(solutions, sign * beta, codes, points)
+        self.n_iter_ = np.array(
+            [solution.iterations or 0 for solution in solutions], dtype=np.int32
+        )
+        return self
+
+    @abstractmethod
+    def _solve_pairs(self, points: Features, codes: Index, weights: Array) -> list[Solution]:
+        """Solve the problem of every pair, positive for the first class."""
+
+    def _read_pairs(self, solutions: Sequence[Solution], codes: Index) -> tuple[Array, Array]:
+        """Return the coefficients (P, m) and constants (P,) of the pairs' functions."""
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        biases = np.array([solution.bias for solution in solutions])
+        return make_coefficients(solutions, parts, len(codes)), biases
+
+    def _arranged(self, beta: Array) -> Array:
+        k = len(self.classes_)
+        if k == 2:
+            return beta
+        dual_coef = np.zeros((k - 1, beta.shape[1]))
+        for values, (rows, columns) in zip(beta, self._places, strict=True):
+            dual_coef[rows, columns] = values[columns]
+        return dual_coef
+
+    @property
+    def _beta(self) -> Array:
+        dual_coef, k = dense(self.dual_coef_), len(self.classes_)
+        if k == 2:
+            return dual_coef
+        beta = np.zeros((k * (k - 1) // 2, dual_coef.shape[1]))
+        for values, (rows, columns) in zip(beta, self._places, strict=True):
+            values[columns] = dual_coef[rows, columns]
+        return beta
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the decision values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a Gram matrix.
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, k) or (n, k (k - 1) / 2)
+            For two classes f(x) + b, positive for the second. For more classes, of shape
+            "ovr" the votes of every class plus a number in (-1/3, 1/3) that increases
+            with its decision values; of shape "ovo" the values of every pair, positive
+            for the first of the two.
+        """
+        f = self._evaluated(X)
+        if len(self.classes_) == 2:
+            return f[:, 0]
+        ovr = self.decision_function_shape == "ovr"
+        return count_votes(-f, len(self.classes_)) if ovr else f
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of `classes_`.
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError(
+                "break_ties must be False when decision_function_shape is 'ovo'; set it to 'ovr'"
+            )
+        f = self._evaluated(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(f[:, 0] >= 0).astype(np.intp)])
+        votes = count_votes(-f, len(self.classes_))
+        # Votes without the number that breaks ties are whole.
+        return np.asarray(
+            self.classes_[(votes if self.break_ties else np.rint(votes)).argmax(axis=1)]
+        )
+
+    @property
+    def _functions(self) -> Functions:
+        """All functions, positive for the second class, as `MarginClassifier` has them."""
+        functions = self._decision_functions
+        return functions if len(self.classes_) == 2 else -functions
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.classes_)), 2))
+
+    @property
+    def _places(self) -> list[tuple[Index, Index]]:
+        """Rows and columns of `dual_coef_` with the coefficients of every pair."""
+        classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        return [_pair_places(classes, i, j) for i, j in self._pairs]
+
+    @available_if(_refuse_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> None:
+        """Raise an AttributeError that names scikit-learn's calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; never read.
+        """
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVC(PairwiseMachine, CostMachine):
     """C-support vector classification, as scikit-learn's class of this name.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i max(0, 1 - s_i (f(x_i) + b))
@@ -132,170 +310,17 @@ class SVC(ClassifierMixin, SupportVectorMachine):
     Document T (Yu and Kim), (6)-(7), (23)-(28); scikit-learn's user guide, 1.4.
     """
 
-    class_weight: Any = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
-    probability: Any = "deprecated"
-    random_state: Any = None
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem of every pair of classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Features, dense, sparse or a table, or the (m, m) Gram matrix.
-        y : array-like of shape (m,)
-            Labels of any type that can be sorted.
-        sample_weight : array-like of shape (m,) or None
-            Factors of C; a row of weight 0 or less is excluded.
-
-        Returns
-        -------
-        SVC
-            Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If a run ends before it reaches `tol`; its best point is used.
-        FutureWarning
-            If `probability` is given.
-        """
-        self._validate_params()
-        if self.probability != "deprecated":
-            warnings.warn(
-                f"the `probability` parameter is deprecated in scikit-learn 1.9 and has no effect "
-                f"here; {CALIBRATE}",
-                FutureWarning,
-                stacklevel=2,
-            )
-        points, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"The number of classes has to be greater than one; got {len(self.classes_)} "
-                f"class, {format_value(self.classes_[0])}: add rows of a second one"
-            )
-        self.class_weight_ = weigh_classes(self.class_weight, self.classes_, y)
-        weights = self._weights(sample_weight, points)
+    def _solve_pairs(self, points: Features, codes: Index, weights: Array) -> list[Solution]:
         if len(np.unique(codes[weights > 0])) < 2:
             raise ValueError(
                 "Invalid input - all samples with positive weights belong to the same class; give "
                 "a row of a second class a positive weight"
             )
-        solutions = one_vs_one(
-            densify_small(points),
+        return one_vs_one(
+            points,
             codes,
             self.C,
             self._fitted_kernel,
             sample_weight=weights * self.class_weight_[codes],
             **self._limits,
         )
-        self._prove(solutions)
-        k = len(self.classes_)
-        # Functions of `one_vs_one` are positive for the first class. scikit-learn's are,
-        # too, except for two classes.
-        sign = -1.0 if k == 2 else 1.0
-        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
-        beta = sign * make_coefficients(solutions, parts, len(codes))
-        self.intercept_ = sign * np.array([solution.bias for solution in solutions])
-        self._conclude(solutions, beta, codes, points)
-        self.n_iter_ = np.array(
-            [solution.iterations or 0 for solution in solutions], dtype=np.int32
-        )
-        return self
-
-    def _arranged(self, beta: Array) -> Array:
-        k = len(self.classes_)
-        if k == 2:
-            return beta
-        dual_coef = np.zeros((k - 1, beta.shape[1]))
-        for values, (rows, columns) in zip(beta, self._places, strict=True):
-            dual_coef[rows, columns] = values[columns]
-        return dual_coef
-
-    @property
-    def _beta(self) -> Array:
-        dual_coef, k = dense(self.dual_coef_), len(self.classes_)
-        if k == 2:
-            return dual_coef
-        beta = np.zeros((k * (k - 1) // 2, dual_coef.shape[1]))
-        for values, (rows, columns) in zip(beta, self._places, strict=True):
-            values[columns] = dual_coef[rows, columns]
-        return beta
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the decision values.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points for a Gram matrix.
-
-        Returns
-        -------
-        ndarray of shape (n,), (n, k) or (n, k (k - 1) / 2)
-            For two classes f(x) + b, positive for the second. For more classes, of shape
-            "ovr" the votes of every class plus a number in (-1/3, 1/3) that increases
-            with its decision values; of shape "ovo" the values of every pair, positive
-            for the first of the two.
-        """
-        f = self._evaluated(X)
-        if len(self.classes_) == 2:
-            return f[:, 0]
-        ovr = self.decision_function_shape == "ovr"
-        return count_votes(-f, len(self.classes_)) if ovr else f
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every point.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            See `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels of `classes_`.
-        """
-        check_is_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError(
-                "break_ties must be False when decision_function_shape is 'ovo'; set it to 'ovr'"
-            )
-        f = self._evaluated(X)
-        if len(self.classes_) == 2:
-            return np.asarray(self.classes_[(f[:, 0] >= 0).astype(np.intp)])
-        votes = count_votes(-f, len(self.classes_))
-        # Votes without the number that breaks ties are whole.
-        return np.asarray(
-            self.classes_[(votes if self.break_ties else np.rint(votes)).argmax(axis=1)]
-        )
-
-    @property
-    def _pairs(self) -> list[tuple[int, int]]:
-        return list(combinations(range(len(self.classes_)), 2))
-
-    @property
-    def _places(self) -> list[tuple[Index, Index]]:
-        """Rows and columns of `dual_coef_` with the coefficients of every pair."""
-        classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
-        return [_pair_places(classes, i, j) for i, j in self._pairs]
-
-    @available_if(_refuse_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> None:
-        """Raise an AttributeError that names scikit-learn's calibration.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points; never read.
-        """

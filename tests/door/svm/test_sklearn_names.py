@@ -1,4 +1,4 @@
-"""SVC, SVR, LinearSVC and LinearSVR against scikit-learn's and against their problems."""
+"""Classes of scikit-learn's names against scikit-learn's and against their problems."""
 
 from __future__ import annotations
 
@@ -19,12 +19,27 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import equimargin.svm
 from equimargin.formulations import linear
 from equimargin.proofs import audit
-from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR
+from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from places import HANG, ROOT
 
-CLASSES = [SVC, SVR, LinearSVC, LinearSVR]
+CLASSES = [getattr(equimargin.svm, name) for name in equimargin.svm.__all__]
+AT_THE_MARGIN = "a support vector at the margin has the decision value 0, and a rounded sign"
+EXPECTED_FAILURES = {
+    "NuSVC": {
+        "check_class_weight_classifiers": "class_weight is without effect",
+        "check_sample_weight_equivalence_on_dense_data": "nu is infeasible for the weights",
+        "check_sample_weight_equivalence_on_sparse_data": "nu is infeasible for the weights",
+    },
+    "OneClassSVM": {
+        "check_methods_subset_invariance": AT_THE_MARGIN,
+        "check_sample_weight_equivalence_on_dense_data": AT_THE_MARGIN,
+        "check_sample_weight_equivalence_on_sparse_data": AT_THE_MARGIN,
+    },
+}
+"""Checks that fail by the class, and reasons; all are on scikit-learn's own list but one."""
 # gamma="scale" is scikit-learn's, without sample weights: copies of a row change it.
 EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
     [
@@ -35,7 +50,11 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
         LinearSVC(tol=1e-6),
         LinearSVC(tol=1e-6, multi_class="crammer_singer"),
         LinearSVR(tol=1e-6),
-    ]
+        NuSVC(gamma=0.5, tol=1e-6),
+        NuSVR(gamma=0.5, tol=1e-6),
+        OneClassSVM(gamma=0.5, tol=1e-6),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}),
 )
 
 
@@ -295,6 +314,90 @@ def test_predict_proba_says_why_it_is_absent() -> None:
         fitted = SVC(probability=True).fit([[0.0], [2.0]], [0, 1])
     with pytest.raises(AttributeError, match="predict_proba"):
         fitted.predict_proba([[0.0]])
+
+
+def nu_optimum(X: Any, targets: Any, costs: Any, nu: float, kind: str) -> tuple[float, Any, float]:
+    """Return the optimum over w, b and rho or epsilon, then w and b over the margin rho."""
+    w, b, rho = cp.Variable(X.shape[1]), cp.Variable(), cp.Variable(nonneg=True)
+    f = X @ w + (0.0 if kind == "one_class" else b)
+    slack = cp.abs(targets - f) - rho if kind == "nu_svr" else rho - cp.multiply(targets, f)
+    sign = 1.0 if kind == "nu_svr" else -1.0
+    losses = cp.sum(cp.multiply(costs, cp.pos(slack))) + sign * nu * costs.sum() * rho
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + losses))
+    problem.solve(solver="CLARABEL", tol_gap_rel=1e-11, tol_gap_abs=1e-11)
+    scale = rho.value if kind == "nu_svc" else 1.0
+    level = -rho.value if kind == "one_class" else b.value
+    return float(problem.value), w.value / scale, float(level / scale)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "kind"),
+    [
+        (NuSVC(nu=0.3, kernel="linear"), "nu_svc"),
+        (NuSVR(nu=0.3, C=0.7, kernel="linear"), "nu_svr"),
+        (OneClassSVM(nu=0.3, kernel="linear"), "one_class"),
+    ],
+)
+def test_bounds_and_function_of_nu_machines_are_those_of_cvxpy(estimator: Any, kind: str) -> None:
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=1)
+    X, weights = X + 1.0, np.arange(60) % 4 / 2
+    targets = {"nu_svc": 2.0 * y - 1, "nu_svr": X[:, 0] + y, "one_class": np.ones(60)}[kind]
+    optimum, w, b = nu_optimum(X, targets, getattr(estimator, "C", 1.0) * weights, 0.3, kind)
+    estimator.fit(X, targets, weights)
+    lower, upper = estimator.objective_bounds_
+    size = abs(optimum)
+    assert lower - 1e-7 * size <= optimum <= upper + 1e-7 * size
+    assert upper - lower <= 1e-7 * size
+    assert estimator.duality_gap_ <= 1e-8
+    np.testing.assert_allclose(estimator.coef_[0], w, atol=1e-4)
+    np.testing.assert_allclose(estimator.intercept_, b, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"nu": 0.3},
+        {"nu": 0.3, "kernel": "linear"},
+        {"nu": 0.3, "kernel": "poly", "coef0": 1.0},
+        {"nu": 0.6, "kernel": shifted_square},
+    ],
+)
+@pytest.mark.parametrize("name", ["NuSVC", "NuSVR", "OneClassSVM"])
+def test_nu_machines_have_attributes_of_scikit_learn(name: str, given: dict[str, Any]) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:130] / 2, y[20:130]
+    weights = np.where(np.arange(len(y)) % 7 == 0, 0.5, 1.0)
+    own = getattr(equimargin.svm, name)(**given, tol=1e-6).fit(X, y, weights)
+    theirs = getattr(sklearn.svm, name)(**given, tol=1e-9).fit(X, y, weights)
+    for attribute in ("support_", "n_support_", "shape_fit_", "fit_status_"):
+        np.testing.assert_array_equal(getattr(own, attribute), getattr(theirs, attribute))
+    # K of the other kernels is singular: its coefficients are not unique. LIBSVM has its
+    # entries in float32.
+    unique, atol = (["dual_coef_"], 1e-4) if given == {"nu": 0.3} else ([], 1e-3)
+    for attribute in ("intercept_", "support_vectors_", *unique):
+        expected = getattr(theirs, attribute)
+        size = np.abs(expected).max(initial=1.0)
+        np.testing.assert_allclose(getattr(own, attribute), expected, atol=atol * size)
+    # The decision value of a support vector at the margin is 0, and its sign is rounding.
+    method = "predict" if name == "NuSVR" else "decision_function"
+    np.testing.assert_allclose(getattr(own, method)(X), getattr(theirs, method)(X), atol=1e-3)
+    if name == "OneClassSVM":
+        np.testing.assert_allclose(own.score_samples(X), theirs.score_samples(X), rtol=1e-4)
+        labels = own.fit_predict(X)
+        np.testing.assert_array_equal(labels, np.where(own.decision_function(X) > 0, 1, -1))
+
+
+def test_nu_above_twice_the_smaller_class_is_refused_with_the_largest() -> None:
+    X, y = np.arange(10.0)[:, None], np.arange(10) < 3
+    with pytest.raises(ValueError, match=r"specified nu is infeasible: nu is 0\.7, .* 0\.6,"):
+        NuSVC(nu=0.7).fit(X, y)
+    fitted = NuSVC(nu=0.6, kernel="linear").fit(X, y)
+    assert fitted.n_support_[1] == 3
+
+
+def test_classes_of_equal_points_have_no_function() -> None:
+    with pytest.raises(ValueError, match="the best function of two classes is 0"):
+        NuSVC().fit([[0.0], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
 
 
 @pytest.mark.slow
