@@ -12,7 +12,6 @@ import sklearn.svm
 import equimargin.svm
 
 NO_ONE_NORM = "penalty='l1' has no solver"
-NO_PROBABILITIES = "scikit-learn deprecates the probabilities of SVC, and these have none"
 PRIVATE = "the test reads or writes a private attribute"
 TO_THE_BIT = "the test requires equal bits; the values agree to 1e-12"
 NO_FUNCTION = "the best function is 0, and the test compares signs of its rounding errors"
@@ -25,12 +24,6 @@ EXCEPTIONS = {
     "test_svm.py::test_linearsvc[": NO_ONE_NORM,
     "test_svm.py::test_linearsvc_parameters[42-False-l1-squared_hinge]": NO_ONE_NORM,
     "test_svm.py::test_linearsvm_liblinear_sample_weight[42-LinearSVC-params0]": NO_ONE_NORM,
-    "test_sparse.py::test_unsorted_indices": NO_PROBABILITIES,
-    "test_sparse.py::test_sparse_svc_clone_with_callable_kernel": NO_PROBABILITIES,
-    "test_svm.py::test_probability[": NO_PROBABILITIES,
-    "test_svm.py::test_hasattr_predict_proba": NO_PROBABILITIES,
-    "test_svm.py::test_svc_nusvc_probA_probB_deprecated[SVC]": NO_PROBABILITIES,
-    "test_svm.py::test_svc_nusvc_probA_probB_deprecated[NuSVC]": NO_PROBABILITIES,
     "test_svm.py::test_tweak_params": PRIVATE,
     "test_svm.py::test_svc_raises_error_internal_representation": PRIVATE,
     "test_sparse.py::test_sparse_oneclasssvm[csr_matrix-linear-X_train2": NO_FUNCTION,

@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equimargin.svm
-from equimargin.formulations import linear
+from equimargin.formulations import linear, rbf
 from equimargin.proofs import audit
 from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from places import HANG, ROOT
@@ -45,11 +45,16 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
     [
         SVC(gamma=0.5),
         SVC(kernel="linear"),
+        SVC(kernel="poly", gamma=1.0),
         SVC(kernel="precomputed"),
+        SVC(kernel=rbf(0.5), break_ties=True),
         SVR(gamma=0.5, tol=1e-6),
+        SVR(kernel="linear", tol=1e-6),
         LinearSVC(tol=1e-6),
+        LinearSVC(loss="hinge", tol=1e-6),
         LinearSVC(tol=1e-6, multi_class="crammer_singer"),
         LinearSVR(tol=1e-6),
+        LinearSVR(loss="squared_epsilon_insensitive", tol=1e-6),
         NuSVC(gamma=0.5, tol=1e-6),
         NuSVR(gamma=0.5, tol=1e-6),
         OneClassSVM(gamma=0.5, tol=1e-6),
@@ -310,10 +315,12 @@ def test_unsupported_parameters_are_refused(estimator: Any, message: str) -> Non
 
 
 def test_predict_proba_says_why_it_is_absent() -> None:
-    with pytest.warns(FutureWarning, match="CalibratedClassifierCV"):
-        fitted = SVC(probability=True).fit([[0.0], [2.0]], [0, 1])
-    with pytest.raises(AttributeError, match="predict_proba"):
+    fitted = SVC().fit([[0.0], [2.0]], [0, 1])
+    with pytest.raises(AttributeError, match="predict_proba") as absent:
         fitted.predict_proba([[0.0]])
+    reason = str(absent.value.__cause__)
+    assert "scikit-learn 1.9 deprecates `probability`" in reason
+    assert "PairwiseCoupling(SVC()) or sklearn.calibration.CalibratedClassifierCV(SVC()" in reason
 
 
 def nu_optimum(X: Any, targets: Any, costs: Any, nu: float, kind: str) -> tuple[float, Any, float]:
