@@ -311,6 +311,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "lasso.coordinate_descent": "equimargin.solvers.field.lasso",
         "group_lasso.proximal_gradient": "equimargin.solvers.field.lasso",
         "ls_svm.ridge": "equimargin.solvers.field.least_squares",
+        "crammer_singer.decomposition": "equimargin.solvers.field.multiclass",
         "crammer_singer.liblinear": "equimargin.solvers.field.multiclass",
         "nu_svc.smo": "equimargin.solvers.field.nu",
         "nu_svc.libsvm": "equimargin.solvers.field.nu",

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from equimargin.estimators.fitted import Functions, Proof, make_functions
+from equimargin.estimators.fitted import Functions, Proof, ProvenSolution, make_functions
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.kernels.registry import list_parameters, named_kernel
 from equimargin.formulations.numeric.arrays import Array, Features, Index
@@ -64,7 +64,7 @@ class ProvenEstimator(BaseEstimator):
         """Keyword arguments of `solve`, except the problem."""
         return {"tol": self.tol, "time_limit": self.time_limit}
 
-    def _prove(self, solutions: Sequence[Solution]) -> None:
+    def _prove(self, solutions: Sequence[ProvenSolution]) -> None:
         """Set the attributes of the runs, and warn if one ended early."""
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
@@ -78,7 +78,7 @@ class ProvenEstimator(BaseEstimator):
         if not worst.ok:
             warnings.warn(self._warning(worst), ConvergenceWarning, stacklevel=3)
 
-    def _warning(self, worst: Solution) -> str:
+    def _warning(self, worst: ProvenSolution) -> str:
         """Return the message for a run that ended early."""
         return (
             f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is "

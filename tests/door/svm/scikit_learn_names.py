@@ -11,14 +11,11 @@ import sklearn.svm
 
 import equimargin.svm
 
-NO_CRAMMER_SINGER = "multi_class='crammer_singer' has no specialised solver"
 PRIVATE = "the test reads or writes a private attribute"
 TO_THE_BIT = "the test requires equal bits; the values agree to 1e-12"
 NO_FUNCTION = "the best function is 0, and the test compares signs of its rounding errors"
 INFINITE_COST = "the test requires 1e-7 at tol=1e-3; predictions agree to 4e-7"
 EXCEPTIONS = {
-    "test_svm.py::test_linearsvc_crammer_singer": NO_CRAMMER_SINGER,
-    "test_svm.py::test_crammer_singer_binary": NO_CRAMMER_SINGER,
     "test_svm.py::test_tweak_params": PRIVATE,
     "test_svm.py::test_svc_raises_error_internal_representation": PRIVATE,
     "test_sparse.py::test_sparse_oneclasssvm[csr_matrix-linear-X_train2": NO_FUNCTION,

@@ -53,6 +53,7 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
         LinearSVC(tol=1e-6),
         LinearSVC(penalty="l1", tol=1e-6),
         LinearSVC(loss="hinge", tol=1e-6),
+        LinearSVC(tol=1e-6, multi_class="crammer_singer"),
         LinearSVR(tol=1e-6),
         LinearSVR(loss="squared_epsilon_insensitive", tol=1e-6),
         NuSVC(gamma=0.5, tol=1e-6),
@@ -208,6 +209,44 @@ def test_one_class_against_the_rest_weighs_that_class_alone() -> None:
     np.testing.assert_allclose(own.intercept_, theirs.intercept_, atol=1e-5)
 
 
+def joint_optimum(X: Any, codes: Any, costs: Any, s: float) -> float:
+    """Return the optimum of LIBLINEAR's problem of all classes, as its authors print it."""
+    k = int(codes.max()) + 1
+    W, b, E = cp.Variable((k, X.shape[1])), cp.Variable((1, k)), np.eye(k)[codes]
+    f = X @ W.T + np.ones((len(X), 1)) @ b
+    losses = cp.max(f + 1 - E, axis=1) - cp.sum(cp.multiply(E, f), axis=1)
+    norm = cp.sum_squares(W) + cp.sum_squares(b) / s**2
+    problem = cp.Problem(cp.Minimize(norm / 2 + costs @ losses))
+    return float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("sparse_X", [False, True])
+def test_crammer_singer_has_optimum_and_weights_of_liblinear(k: int, sparse_X: bool) -> None:
+    X, codes = load_iris(return_X_y=True)
+    X, codes = X[codes < k][::2] - 4.0, codes[codes < k][::2]
+    points, weights = sparse.csr_array(X) if sparse_X else X, np.arange(len(X)) % 4 / 2
+    given: dict[str, Any] = {
+        **{"multi_class": "crammer_singer", "C": 0.5, "intercept_scaling": 4.0},
+        "class_weight": {0: 0.5, 1: 3.0},
+    }
+    own = LinearSVC(**given, tol=1e-6).fit(points, codes, weights)
+    theirs = sklearn.svm.LinearSVC(**given, tol=1e-9, max_iter=10**6).fit(points, codes, weights)
+    factors = np.array([0.5, 3.0, 1.0])[codes]
+    optimum = joint_optimum(X, codes, 0.5 * weights * factors, 4.0)
+    lower, upper = own.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-9 * optimum
+    for name in ("coef_", "intercept_"):
+        ours, expected = getattr(own, name), getattr(theirs, name)
+        assert ours.shape == expected.shape
+        np.testing.assert_allclose(ours, expected, atol=1e-4, err_msg=name)
+    np.testing.assert_array_equal(own.predict(points), theirs.predict(points))
+    without = LinearSVC(**given | {"fit_intercept": False}).fit(points, codes)
+    assert without.intercept_ == 0.0
+    assert without.coef_.shape == own.coef_.shape
+
+
 def soft_optimum(X: Any, target: Any, costs: Any, epsilon: Any = None) -> float:
     """Return the optimum with a free intercept and a linear kernel, as document T prints it."""
     w, b = cp.Variable(X.shape[1]), cp.Variable()
@@ -297,7 +336,7 @@ def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
     [
         (LinearSVC(penalty="l1", loss="hinge"), "Unsupported set of arguments"),
         (LinearSVC(penalty="l1", dual=True), "Unsupported set of arguments"),
-        (LinearSVC(multi_class="crammer_singer"), "no specialised solver; .*equimargin.compare"),
+        (LinearSVC(C=1e308, multi_class="crammer_singer", class_weight={1: 9.0}), "not inf; lower"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
         (LinearSVC(loss="huberised_hinge"), "'loss' parameter of LinearSVC"),
