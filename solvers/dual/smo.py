@@ -28,8 +28,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
@@ -60,11 +62,6 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 """Lower bound of a pair's curvature, relative to the mean of diag K.
 
 The computed curvature of two equal points is 0 or rounding error.
-"""
-KEPT_MARGIN = 0.1
-"""Distance of a point from a positive loss beyond which its f is not recomputed.
-
-In units of `ProblemScaling.spread`. The true gap then uses the f of the run there.
 """
 MIN_POINTS_FLOAT32 = 256
 """Number of points above which pair steps start in float32.
@@ -244,6 +241,28 @@ class SmoIterate:
     drift: float
 
 
+@dataclass(frozen=True)
+class KnownFunction:
+    """Function whose values in float64 are known at some points.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (m,)
+        Coefficients.
+    f : ndarray of shape (m,)
+        Values.
+    fresh : ndarray of bool of shape (m,)
+        True where the values are those of float64.
+    change : float
+        Sum of |changes of beta| by which the values were updated.
+    """
+
+    beta: Array
+    f: Array
+    fresh: NDArray[np.bool_]
+    change: float
+
+
 @dataclass
 class GapTarget:
     """Target at which the true gap is computed next, and progress towards it.
@@ -364,6 +383,8 @@ class Descent:
         Target of the next true gap.
     effort : WorkCounter
         Work done.
+    known : KnownFunction or None
+        Function of the last true gap.
     """
 
     problem: PointProblem
@@ -372,6 +393,7 @@ class Descent:
     working: WorkingSet
     aim: GapTarget
     effort: WorkCounter
+    known: KnownFunction | None = None
 
     @classmethod
     def of(
@@ -504,52 +526,75 @@ class Descent:
         """
         margin = self.problem.margin
         most = limits.max_iter or 10_000_000 + 1000 * margin.p
-        return DualConvergenceMonitor("smo", margin, limits, most, self.product)
+        product = partial(self.product, everywhere=limits.callback is not None)
+        return DualConvergenceMonitor("smo", margin, limits, most, product)
 
-    def product(self, beta: Array) -> Array:
+    def product(self, beta: Array, everywhere: bool = False) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
 
-        At points with a_i = 0 the f of the run is reused if its error is smaller than
-        their distance from a positive loss, at the optimal bias: the loss is 0 either
-        way. With hard rows, K beta is computed bit for bit as in the referee, so that
-        both find the rows satisfied.
+        A point at a bound contributes nothing to the gap while its loss has the sign of
+        its multiplier: 0 if a_i = 0, and positive at the cost of its row. There the f of
+        the run is reused if its error is smaller than the distance from the other sign,
+        at the optimal bias. With hard rows, K beta is computed bit for bit as in the
+        referee, so that both find the rows satisfied.
 
         Parameters
         ----------
         beta : ndarray of shape (m,)
             Coefficients A'alpha of the current point.
+        everywhere : bool
+            True to recompute f at every point, for accurate primal and dual values; their
+            difference does not need it.
 
         Returns
         -------
         ndarray of shape (m,)
             K beta.
         """
-        problem, units, exact = self.problem, self.problem.units, self.working.exact
+        problem, units = self.problem, self.problem.units
         if problem.any_hard:
             return problem.margin.gram @ beta
-        support = np.flatnonzero(beta)
         if self.working.has_fast_product:
             self.at.drift = 0.0
+            support = np.flatnonzero(beta)
             return self.working.product(support, beta[support] * units.unit)
-        f, error = (
-            (self.at.G + problem.z) * units.spread,
-            self.at.drift * exact.resolution * units.spread,
-        )
-        fresh = np.zeros(units.m, dtype=bool)
-        distance = (
-            np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall)
-            * units.spread
-        )
-        inexact = (self.at.a != 0) | (distance <= error + KEPT_MARGIN * units.spread)
+        f = (self.at.G + problem.z) * units.spread
+        error = self.at.drift * self.working.exact.resolution * units.spread
+        look, fresh = self.look, np.zeros(units.m, dtype=bool)
+        distance = np.minimum(look.rise - look.level, look.level - look.fall) * units.spread
+        inexact = (distance <= error) | everywhere
+        before, change = self.known, np.inf
+        if before is not None:
+            change = before.change + float(np.abs(beta - before.beta).sum())
+        if before is None or change > np.abs(beta).sum():
+            before, change = KnownFunction(np.zeros_like(beta), f, fresh, 0.0), 0.0
         # A recomputed f changes the optimal bias, and so the points of positive loss.
         while inexact.any():
-            fresh |= inexact
-            f[inexact] = exact.product(support, beta[support] * units.unit, np.flatnonzero(inexact))
-            slack = units.largest(problem.margin.slack(f, problem.margin.bias_at(f)))
-            inexact = ~fresh & (slack >= -error)
+            fresh = fresh | inexact
+            f[inexact] = self._recomputed(beta, before, inexact)
+            inexact = ~fresh & self._undecided(f, error)
+        self.known = KnownFunction(beta, f, fresh, change)
         if fresh.all():
             self.at.drift = 0.0
         return f
+
+    def _recomputed(
+        self, beta: Array, before: KnownFunction, points: NDArray[np.bool_]
+    ) -> Array:
+        """Return K beta at some points in float64, from known values where there are any."""
+        f = np.where(before.fresh, before.f, 0.0)
+        for part, start in ((before.fresh, before.beta), (~before.fresh, 0.0)):
+            change, at = beta - start, np.flatnonzero(points & part)
+            moved = np.flatnonzero(change)
+            f[at] += self.working.exact.product(moved, change[moved] * self.problem.units.unit, at)
+        return f[points]
+
+    def _undecided(self, f: Array, error: Array) -> NDArray[np.bool_]:
+        """Return where the sign of a row's loss may not be that of its multiplier."""
+        margin, units = self.problem.margin, self.problem.units
+        slack = margin.slack(f, margin.bias_at(f))
+        active = margin.rows.s * self.at.a[units.point] > 0
+        return units.largest(np.where(active, -slack, slack)) >= -error
 
     def take(self, f: Array) -> None:
         """Replace the gradient by that of a recomputed f.
