@@ -63,6 +63,16 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 
 The computed curvature of two equal points is 0 or rounding error.
 """
+AMPLE = 1.1
+"""Factor of the error of f below which the distance of a point from the margin is small.
+
+Above 1, so that the bias of the recomputed f seldom requires f at further points.
+"""
+MOST_CHANGE = 2.0
+"""Sum of |changes of beta| over |beta|_1 above which f is computed from 0 again.
+
+Its rounding error is then at most twice that of one product.
+"""
 MIN_POINTS_FLOAT32 = 256
 """Number of points above which pair steps start in float32.
 
@@ -254,13 +264,24 @@ class KnownFunction:
     fresh : ndarray of bool of shape (m,)
         True where the values are those of float64.
     change : float
-        Sum of |changes of beta| by which the values were updated.
+        Sum of |changes of beta| from 0 by which the values were updated.
     """
 
     beta: Array
     f: Array
     fresh: NDArray[np.bool_]
     change: float
+
+    @classmethod
+    def zero(cls, m: int) -> KnownFunction:
+        """Return the function 0.
+
+        Parameters
+        ----------
+        m : int
+            Number of points.
+        """
+        return cls(np.zeros(m), np.zeros(m), np.ones(m, dtype=bool), 0.0)
 
 
 @dataclass
@@ -383,8 +404,8 @@ class Descent:
         Target of the next true gap.
     effort : WorkCounter
         Work done.
-    known : KnownFunction or None
-        Function of the last true gap.
+    known : KnownFunction
+        Function of the last true gap, 0 before the first.
     """
 
     problem: PointProblem
@@ -393,7 +414,7 @@ class Descent:
     working: WorkingSet
     aim: GapTarget
     effort: WorkCounter
-    known: KnownFunction | None = None
+    known: KnownFunction
 
     @classmethod
     def of(
@@ -486,7 +507,8 @@ class Descent:
             else working.exact
         )
         aim = GapTarget(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
-        descent = cls(problem, at, problem.look(at.a, at.G), working, aim, WorkCounter())
+        look, known = problem.look(at.a, at.G), KnownFunction.zero(problem.units.m)
+        descent = cls(problem, at, look, working, aim, WorkCounter(), known)
         aim.note(descent.look, problem.most_dual)
         return descent
 
@@ -562,31 +584,30 @@ class Descent:
         error = self.at.drift * self.working.exact.resolution * units.spread
         look, fresh = self.look, np.zeros(units.m, dtype=bool)
         distance = np.minimum(look.rise - look.level, look.level - look.fall) * units.spread
-        inexact = (distance <= error) | everywhere
-        before, change = self.known, np.inf
-        if before is not None:
-            change = before.change + float(np.abs(beta - before.beta).sum())
-        if before is None or change > np.abs(beta).sum():
-            before, change = KnownFunction(np.zeros_like(beta), f, fresh, 0.0), 0.0
+        inexact = (distance <= AMPLE * error) | everywhere
+        change = self.known.change + float(np.abs(beta - self.known.beta).sum())
+        if change > MOST_CHANGE * np.abs(beta).sum():
+            self.known, change = KnownFunction.zero(units.m), float(np.abs(beta).sum())
         # A recomputed f changes the optimal bias, and so the points of positive loss.
         while inexact.any():
-            fresh = fresh | inexact
-            f[inexact] = self._recomputed(beta, before, inexact)
+            fresh |= inexact
+            f[inexact] = self._recomputed(beta, inexact)
             inexact = ~fresh & self._undecided(f, error)
         self.known = KnownFunction(beta, f, fresh, change)
         if fresh.all():
             self.at.drift = 0.0
         return f
 
-    def _recomputed(
-        self, beta: Array, before: KnownFunction, points: NDArray[np.bool_]
-    ) -> Array:
-        """Return K beta at some points in float64, from known values where there are any."""
-        f = np.where(before.fresh, before.f, 0.0)
-        for part, start in ((before.fresh, before.beta), (~before.fresh, 0.0)):
-            change, at = beta - start, np.flatnonzero(points & part)
-            moved = np.flatnonzero(change)
-            f[at] += self.working.exact.product(moved, change[moved] * self.problem.units.unit, at)
+    def _recomputed(self, beta: Array, points: NDArray[np.bool_]) -> Array:
+        """Return K beta at some points in float64, from the known values of the last beta."""
+        known, f = self.known, np.zeros_like(beta)
+        f[known.fresh] = known.f[known.fresh]
+        for part, start in ((known.fresh, known.beta), (~known.fresh, np.zeros_like(beta))):
+            at, change = np.flatnonzero(points & part), beta - start
+            if len(at):
+                moved = np.flatnonzero(change)
+                coefficients = change[moved] * self.problem.units.unit
+                f[at] += self.working.exact.product(moved, coefficients, at)
         return f[points]
 
     def _undecided(self, f: Array, error: Array) -> NDArray[np.bool_]:
