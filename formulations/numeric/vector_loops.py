@@ -106,6 +106,7 @@ def _power32(x: Any) -> Any:
 
 @fast
 def _power64(x: Any) -> Any:
+    """Return 2^x by the polynomial of `power_of_two`, in any order of operations."""
     x = larger(x, LOWEST_POWER)
     n = np.floor(x + 0.5)
     r = x - n

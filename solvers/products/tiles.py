@@ -4,9 +4,9 @@
     add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
 
 Float32 is for steps, float64 for reported values. A product is computed by tiles that
-stay in the processor's cache; threads divide its columns. The features of an RBF kernel
-have two more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1,
--gamma |z|^2), so that one matrix product gives the exponents.
+stay in the processor's cache; threads divide its columns. An RBF kernel is 2^(-g |x -
+z|^2) with g = gamma / log(2). Its features have two more columns, (sqrt(2 g) x, -g |x|^2,
+1) and (sqrt(2 g) z, 1, -g |z|^2), so that one matrix product gives the exponents.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ SUMMED_ROWS = 4 * ROWS
 
 Longer sums would lose digits.
 """
+LOG_2 = math.log(2.0)
+"""Natural logarithm of 2."""
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
@@ -64,7 +66,6 @@ DEAR_FEATURES = 64
 
 Measured for an RBF kernel in float32.
 """
-LOG_2 = math.log(2.0)
 EXPANDED_EXPONENT = 1e3
 """Mean of gamma |x - mean|^2 up to which |x - z|^2 is expanded.
 
