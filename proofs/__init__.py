@@ -5,7 +5,7 @@ if __name__ != "equimargin.proofs":  # a second copy of every class would exist 
 
 from equimargin.proofs.all_optima.optimal_ranges import OptimalRanges, Range, optimal_ranges
 from equimargin.proofs.all_optima.sparsest import FewestNonzeros, fewest_nonzeros
-from equimargin.proofs.audit import Audit, audit
+from equimargin.proofs.audit import Audit, audit, audit_ranker
 from equimargin.proofs.certificates.path import path_certificate
 from equimargin.proofs.certificates.problem import certificate
 from equimargin.proofs.certificates.program import program_certificate
@@ -43,6 +43,7 @@ __all__ = [
     "SurrogateRegret",
     "Verdict",
     "audit",
+    "audit_ranker",
     "certificate",
     "enclosure",
     "examine",

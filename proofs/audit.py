@@ -20,7 +20,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from html import escape
 from math import fsum, inf, nextafter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,8 @@ from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import (
     classification,
-    make_margin_problem,
+    ordinal,
+    ranking,
     regression,
 )
 from equimargin.formulations.problem.margin import MarginProblem
@@ -47,30 +48,32 @@ from equimargin.proofs.foreign_machines import (
     JointModel,
     Machines,
     encode_labels,
-    of_classifier,
+    to_ranker,
 )
 from equimargin.proofs.foreign_models import Model
+from equimargin.proofs.foreign_packages import of_fitted
 from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
 LEAST_SECONDS = 0.1
 """Seconds that the solver of a machine has at least, once the time of all is over."""
-EXCESS_OVER_COST = 1e-9
+EXCESS_OVER_COST = 2.0**-23
 """Largest excess of a dual coefficient over its row's cost that counts as rounding.
 
-It is relative to the cost. A larger excess contradicts C.
+It is relative to the cost, and the spacing of single precision, in which ThunderSVM
+stores C. A larger excess contradicts C.
 """
 LARGEST_IMBALANCE = 1e-6
 """Largest |sum of the dual coefficients| over the sum of their absolute values.
 
 A larger ratio contradicts a free bias.
 """
-FEATURE_ROUNDING = 1e-7
+FEATURE_ROUNDING = 2.0**-23
 """Largest relative difference between a feature of a support vector and its row's.
 
-LIBSVM writes features with 8 digits. A larger difference shows that the model was
-trained on other data. Within this difference a support vector is matched to its row;
-f is not affected.
+LIBSVM writes features with 8 digits, and ThunderSVM those of numbers in single
+precision. A larger difference shows that the model was trained on other data. Within
+this difference a support vector is matched to its row; f is not affected.
 """
 
 
@@ -245,20 +248,20 @@ def audit(
 
     An SVC or NuSVC of more than two classes has a machine per pair of classes, a
     LinearSVC one per class against all others; each is audited. With
-    multi_class="crammer_singer" there is one problem.
+    multi_class="crammer_singer" there is one problem. `audit_ranker` audits rankers.
 
     Parameters
     ----------
     model : estimator or AnyModel
-        Fitted scikit-learn SVC, NuSVC, SVR or LinearSVC, a pipeline that ends in one, a
-        parameter search whose best estimator is one, or a model of `foreign_models` or
-        `foreign_machines`.
+        Fitted scikit-learn SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a class of
+        `foreign_packages`, a pipeline that ends in one, a parameter search whose best
+        estimator is one, or a model of `foreign_models` or `foreign_machines`.
     X : array-like of shape (m, d)
         Training features, as passed to the model or its pipeline; the Gram matrix for a
         precomputed kernel.
     y : array-like of shape (m,)
-        Labels, of which the larger of two is positive, or targets. For a model of a
-        LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the number 1.
+        Labels, of which the larger of two is positive, levels or targets. For a model of
+        a LIBSVM or LIBLINEAR file, whose labels are numbers, "+1" is the number 1.
     C, epsilon : float, optional
         Parameters of the problem, if the model does not have them.
     sample_weight : array-like of shape (m,), optional
@@ -282,15 +285,70 @@ def audit(
     ValueError
         If C or epsilon is missing, or contradicted by the model; if the coefficients
         contradict C or the labels; if support vectors are not rows of X (in a file
-        without indices of rows, up to 1e-7 relative); or as the problem's constructor.
+        without indices of rows, up to 2^-23 relative); or as the problem's constructor.
     """
-    known = model if isinstance(model, AnyModel) else of_classifier(model)
+    known = model if isinstance(model, AnyModel) else of_fitted(model)
     limits = {"tol": tol, "time_limit": positive(time_limit, "time_limit")}
     if isinstance(known, JointModel):
         return _of_joint(known, X, y, C, epsilon, sample_weight, time_limit)
     if isinstance(known, Machines):
         return _of_machines(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
+    if known.claimed.task == "ranking":
+        raise ValueError(
+            f"a {known.source} is a ranker; call audit_ranker, which takes its queries"
+        )
     return _of_one(known, X, y, C, epsilon, sample_weight, nearest_rows, **limits)
+
+
+def audit_ranker(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    C: float | None = None,
+    per_query: Literal["sum", "mean"] = "sum",
+    tol: float = 1e-9,
+    time_limit: float = 60.0,
+) -> Audit:
+    """Return the proven distance of a linear ranker from the optimum of its RankSVM.
+
+    The problem is 1/2 |w|^2 + C sum over pairs loss(1 - w.(x_i - x_j)), where i is
+    preferred to j.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        Ranker of a file of SVMlight, SVMrank or LIBLINEAR, or of kind "RankSVM"
+        (`foreign_models`); or a LinearSVC without an intercept that was trained on the
+        difference x_i - x_j of every pair once, labelled 1 if i is preferred and -1 if j
+        is.
+    X : array-like of shape (m, d)
+        Features of the ranked points, not of the pairs.
+    y : array-like of shape (m,)
+        Relevances, higher is better.
+    qid : array-like of shape (m,), optional
+        Queries; pairs are within a query. Without any, all rows are of one query.
+    C : float, optional
+        Cost of a pair, if the model does not have it: that of SVMlight (-c), of LIBLINEAR,
+        and of SVMrank over the number of queries.
+    per_query : {"sum", "mean"}, default "sum"
+        "mean" if the pairs of a query share C, as in SVMrank with -l 2.
+    tol, time_limit : float
+        As in `audit`.
+
+    Raises
+    ------
+    ValueError
+        If the model is no ranker, C is missing or contradicted by the model, or as
+        `ranking`.
+    """
+    known = to_ranker(model if isinstance(model, AnyModel) else of_fitted(model))
+    claimed, C = known.claimed, _agreed("C", known.claimed.C, C)
+    X = _extended(known, X)
+    problem = ranking(X, y, qid, _finite(C), claimed.kernel, claimed.loss, per_query)
+    known = _with_weights(known, problem)
+    point = _linear_point(known, problem)
+    return _compared(known, problem, problem, point, "", tol, positive(time_limit, "time_limit"))
 
 
 def _of_one(
@@ -306,11 +364,7 @@ def _of_one(
 ) -> Audit:
     """Return the audit of a model of one function."""
     C = _cost(known, len(np.asarray(y)), C, sample_weight)
-    if not np.isfinite(C):
-        raise ValueError(
-            "C must be finite; a hard-margin model in floating point has no objective value"
-        )
-    problem = _problem(known, known.features(X), y, C, epsilon, sample_weight)
+    problem = _problem(known, known.features(X), y, _finite(C), epsilon, sample_weight)
     known = _with_weights(known, problem)
     # A linear model has w alone; any other has the coefficients of its support vectors.
     if known.coefficients is None:
@@ -322,6 +376,19 @@ def _of_one(
             else np.flatnonzero(np.asarray(sample_weight) > 0)
         )
         whole, point, vectors = _expansion(known, problem, weighed, nearest_rows)
+    return _compared(known, problem, whole, point, vectors, tol, time_limit)
+
+
+def _compared(
+    known: Model,
+    problem: MarginProblem,
+    whole: MarginProblem,
+    point: Point,
+    vectors: str,
+    tol: float,
+    time_limit: float,
+) -> Audit:
+    """Return the audit of a point of a problem, or of the problem with further points."""
     proven, inner = (
         interval(whole, point),
         inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b)),
@@ -330,8 +397,25 @@ def _of_one(
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
     return Audit(
-        known.source, problem, C, point, objective, optimum, proven, known.assumed, vectors
+        known.source,
+        problem,
+        problem.C,
+        point,
+        objective,
+        optimum,
+        proven,
+        known.assumed,
+        vectors,
     )
+
+
+def _finite(C: float) -> float:
+    """Return C; raise a ValueError if it is infinite."""
+    if not np.isfinite(C):
+        raise ValueError(
+            "C must be finite; a hard-margin model in floating point has no objective value"
+        )
+    return C
 
 
 def _cost(model: Model, m: int, C: float | None, sample_weight: ArrayLike | None) -> float:
@@ -545,20 +629,19 @@ def _problem(
 ) -> MarginProblem:
     """Return the problem that the model claims to solve, with the caller's parameters."""
     targets, claimed = np.asarray(y), model.claimed
+    X = _extended(model, X)
     if claimed.task == "regression":
         half_width = _agreed("epsilon", claimed.epsilon, epsilon)
-        return make_margin_problem(
-            "regression",
-            X,
-            targets,
-            C,
-            claimed.kernel,
-            claimed.loss,
-            half_width,
-            sample_weight=sample_weight,
-        )
+        tube = regression(X, targets, C, half_width, claimed.kernel, claimed.loss, sample_weight)
+        return tube if claimed.free_bias else replace(tube, bias=False)
     if epsilon is not None:
-        raise ValueError("epsilon belongs to regression, and this is a model for classification")
+        raise ValueError(f"epsilon belongs to regression, and this is a model for {claimed.task}")
+    if model.thresholds is not None:
+        if sample_weight is not None:
+            raise ValueError(f"a {model.source} has no sample weights; leave them out")
+        levels = len(model.thresholds) + 1
+        codes = encode_labels(targets, targets.size, levels, model.numeric_labels)
+        return ordinal(X, codes, C, claimed.kernel, claimed.loss, levels=levels)
     # The larger of two labels is the positive class.
     codes = encode_labels(targets, targets.size, 2, model.numeric_labels)
     signs = 2.0 * codes - 1.0
@@ -568,26 +651,24 @@ def _problem(
         if sample_weight is None
         else check_weights(sample_weight, targets.size, "sample_weight")
     )
-    if claimed.constant is not None and claimed.extra_features:
-        X = _appended(X, claimed.constant)
     bias: Bias = True if claimed.free_bias else "penalized" if claimed.constant == 1.0 else False
     given = None if (weights == 1.0).all() else weights
-    return make_margin_problem(
-        "classification", X, signs, C, claimed.kernel, claimed.loss, bias=bias, sample_weight=given
-    )
+    return classification(X, signs, C, claimed.kernel, claimed.loss, bias, given)
 
 
 def _with_weights(model: Model, problem: MarginProblem) -> Model:
-    """Return a model with w if one vector, which is no row, has its linear function.
+    """Return a model with w if vectors that are no rows have its linear function.
 
     With a free bias the coefficients of a trained model sum to 0, so that it has two
-    support vectors or none. A linear function may be written as one, which is w.
+    support vectors or none. A linear function may be written as one, which is w, and that
+    of a ranker as many, whose coefficients are no multipliers of pairs.
     """
-    alone = model.coefficients is not None and len(model.coefficients) == 1
-    if not alone or model.support is not None or not isinstance(model.claimed.kernel, Linear):
+    beta, task = model.coefficients, model.claimed.task
+    if beta is None or model.support is not None or not isinstance(model.claimed.kernel, Linear):
         return model
-    assert model.coefficients is not None
-    w = model.coefficients[0] * _as_wide_as(problem, model.vectors)[0]
+    if len(beta) != 1 and task != "ranking":
+        return model
+    w = beta @ _as_wide_as(problem, model.vectors)
     return replace(model, w=w, coefficients=None, vectors=None)
 
 
@@ -611,6 +692,10 @@ def _expansion(
     """Return the problem with all support vectors, the point, and a sentence on the vectors."""
     assert model.coefficients is not None
     n = len(model.coefficients)
+    if not model.has_multipliers and n != problem.m:
+        raise ValueError(
+            f"the {model.source} was fitted on {n} rows, and the data have {problem.m}"
+        )
     if model.support is not None:
         support, vectors = _numbered(model, model.support, problem.X, weighed), None
     else:
@@ -629,6 +714,9 @@ def _expansion(
             )
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
     coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
+    if not model.has_multipliers:
+        b = model.b if model.thresholds is None else -model.thresholds
+        return whole, Point(beta=beta, b=b), sentence
     alpha = _multipliers(coefficient_of_row, whole)
     # LIBSVM divides the multipliers by the margin, which may be of either sign if it is 0.
     if model.nu is not None and not (alpha > 0).any():
@@ -783,8 +871,11 @@ def _dense(A: Any) -> Array:
     return np.asarray(dense(A), dtype=np.float64)
 
 
-def _appended(X: Any, constant: float) -> Any:
-    """Return X with an appended column whose entries are the constant."""
+def _extended(model: Model, X: Any) -> Any:
+    """Return X with the model's constant as a last column, if it is a feature."""
+    constant = model.claimed.constant
+    if constant is None or not model.claimed.extra_features:
+        return X
     if is_sparse(X):
         from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""Model files of other programs: NPZ and JSON coefficients, LIBSVM, LIBLINEAR.
+"""Model files of other programs: NPZ and JSON coefficients, LIBSVM, LIBLINEAR, SVMlight.
 
 `foreign_models` lists the keys of coefficients. A LIBSVM classifier of k classes has a
 function for each pair p < q of its labels, in the order of the file, with k - 1
@@ -10,6 +10,7 @@ References
 ----------
 C.-C. Chang and C.-J. Lin, LIBSVM: a library for support vector machines, 2011; manuals of
 LIBSVM 3.x and LIBLINEAR 2.x.
+T. Joachims, Training linear SVMs in linear time, KDD (2006); help of SVMrank 1.0.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from equimargin.formulations.numeric.arrays import Array
 from equimargin.proofs.foreign_machines import AnyModel, JointModel, Machine, Machines
 from equimargin.proofs.foreign_models import (
     FREE_BIAS,
-    LOSS_OF_LIBLINEAR,
     NO_CLASS_WEIGHTS,
     PENALISED_BIAS,
+    PROBLEM_OF_LIBLINEAR,
     ClaimedProblem,
     Model,
     make_kernel,
@@ -45,6 +46,10 @@ from equimargin.proofs.foreign_models import (
     read_whole,
 )
 
+SVMLIGHT = b"SVM-light Version"
+"""First bytes of a model of SVMlight or SVMrank."""
+COST_OF_A_PAIR = "C is the cost of a pair (-c of SVMrank over the number of queries)"
+"""Assumption about a ranker of SVMlight, whose file does not tell it from one of SVMrank."""
 ALL_CLASSES = "MCSVM_CS"
 """LIBLINEAR's solver of the problem of all classes, that of Crammer and Singer."""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)
@@ -52,7 +57,7 @@ READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryErro
 
 
 def read(path: str | os.PathLike[str]) -> AnyModel:
-    """Read a model file: NPZ or JSON coefficients, or a LIBSVM or LIBLINEAR model.
+    """Read a model file: NPZ or JSON coefficients, LIBSVM, LIBLINEAR or SVMlight.
 
     Parameters
     ----------
@@ -82,9 +87,11 @@ def read(path: str | os.PathLike[str]) -> AnyModel:
             return replace(_libsvm(lines), numeric_labels=True)
         if data.startswith(b"solver_type"):
             return replace(_liblinear(lines), numeric_labels=True)
+        if data.startswith(SVMLIGHT):
+            return _svmlight(lines)
     except READING_ERRORS as reason:
         raise ValueError(f"{Path(path).name}: {format_error(reason)}") from None
-    raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM or LIBLINEAR model")
+    raise ValueError(f"{Path(path).name} is no NPZ, JSON, LIBSVM, LIBLINEAR or SVMlight model")
 
 
 def _libsvm(lines: Sequence[str]) -> AnyModel:
@@ -176,14 +183,15 @@ def _liblinear(lines: Sequence[str]) -> AnyModel:
     """Convert a LIBLINEAR model: a header, a line w, then the weights of every feature.
 
     A `bias` >= 0 in the header is the value of an appended feature, whose weights are the
-    last.
+    last. A regression or a ranking has no labels.
     """
     header, start = _header(lines, "w")
     kind = read_required(header, "solver_type")
-    if kind not in (*LOSS_OF_LIBLINEAR, ALL_CLASSES):
-        known = ", ".join((*LOSS_OF_LIBLINEAR, ALL_CLASSES))
+    if kind not in (*PROBLEM_OF_LIBLINEAR, ALL_CLASSES):
+        known = ", ".join((*PROBLEM_OF_LIBLINEAR, ALL_CLASSES))
         raise ValueError(f"LIBLINEAR's {known} can be audited, not {kind}")
-    labels = _labels(header)
+    is_classifier = kind == ALL_CLASSES or PROBLEM_OF_LIBLINEAR[kind][0] == "classification"
+    labels = _labels(header) if is_classifier else np.array([1.0, 0.0])
     constant, d = read_number(header, "bias"), read_integer(header, "nr_feature")
     count = 1 if len(labels) == 2 and kind != ALL_CLASSES else len(labels)
     numbers = [entry for line in lines[start:] for entry in line.split()]
@@ -210,16 +218,40 @@ def _against_the_rest(
 
 def _linear(kind: str, w: Array, constant: float | None) -> Model:
     """Return the model of weights, the last that of an appended constant, if there is one."""
-    claimed = ClaimedProblem(
-        "classification", linear(), LOSS_OF_LIBLINEAR[kind], free_bias=False, constant=constant
-    )
-    source = f"LIBLINEAR {kind}"
-    if constant is None:
-        return Model(source, claimed, 0.0, w, assumed=NO_CLASS_WEIGHTS)
-    # LIBLINEAR accepts -R only with a constant of 1, and of these solvers only for FREE_BIAS.
-    free = constant == 1 and kind == FREE_BIAS
-    assumed = f"{NO_CLASS_WEIGHTS}, {PENALISED_BIAS}" if free else NO_CLASS_WEIGHTS
-    return Model(source, claimed, float(w[-1]) * constant, w[:-1], assumed=assumed)
+    task, loss = PROBLEM_OF_LIBLINEAR[kind]
+    claimed = ClaimedProblem(task, linear(), loss, free_bias=False, constant=constant)
+    # LIBLINEAR accepts -R only with a constant of 1.
+    facts = [NO_CLASS_WEIGHTS] if task == "classification" else []
+    facts += [PENALISED_BIAS] if constant == 1 and kind in FREE_BIAS else []
+    model = Model(f"LIBLINEAR {kind}", claimed, 0.0, w, assumed=", ".join(facts))
+    return model if constant is None else replace(model, b=float(w[-1]) * constant, w=w[:-1])
+
+
+def _svmlight(lines: Sequence[str]) -> Model:
+    """Convert a linear ranker of SVMlight (-z p) or SVMrank.
+
+    Ten lines VALUE # NAME follow the first one, then a line for each support vector, with
+    its coefficient and its features. SVMrank writes one vector, w.
+    """
+    # The line of the threshold goes on with ", each following line is a SV".
+    header = {
+        name.partition(",")[0].strip(): value.strip()
+        for value, _, name in (line.partition("#") for line in lines[1:11])
+    }
+    kernel, threshold = read_integer(header, "kernel type"), read_number(header, "threshold b")
+    if kernel != 0 or threshold != 0:
+        raise ValueError(
+            "of SVMlight's models linear rankers can be audited, with kernel type 0 and threshold "
+            f"0, and this one has kernel type {kernel} and threshold {threshold:g}"
+        )
+    rows = [line.partition("#")[0].split() for line in lines[11:] if line.strip()]
+    if len(rows) + 1 != (n := read_integer(header, "number of support vectors plus 1")):
+        raise ValueError(f"the model announces {n - 1} support vectors and has {len(rows)}")
+    coefficients = read_finite("coefficients", [row[0] for row in rows if row], len(rows))
+    vectors = _vectors([row[1:] for row in rows])
+    claimed = ClaimedProblem("ranking", linear(), "hinge", free_bias=False)
+    model = Model("SVMlight ranker", claimed, 0.0, None, coefficients, assumed=COST_OF_A_PAIR)
+    return _with_vectors(model, vectors)
 
 
 def _header(lines: Sequence[str], last: str) -> tuple[dict[str, str], int]:

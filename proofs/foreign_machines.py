@@ -141,6 +141,8 @@ class JointModel:
 
 
 AnyModel = Model | Machines | JointModel
+ONE_OF_A_PAIR = "trained on one difference of every pair"
+"""Assumption about a classifier that is audited as a ranker."""
 
 
 def of_classifier(estimator: Any) -> AnyModel:
@@ -288,6 +290,39 @@ def stated_for_classes(
         return replace(machine, model=stated(machine.model, own, free_bias))
 
     return replace(model, machines=tuple(map(of_machine, model.machines)))
+
+
+def to_ranker(model: AnyModel) -> Model:
+    """Return a ranker; a linear classifier of pair differences is one.
+
+    It was trained on x_i - x_j, labelled +1 if i is preferred and -1 if j is, once for
+    each pair, so that its problem is that of the pairs.
+
+    Parameters
+    ----------
+    model : AnyModel
+        Ranker, or a classifier with w alone.
+
+    Raises
+    ------
+    ValueError
+        If the model has several functions, an intercept, class weights or no w.
+    """
+    if isinstance(model, Model):
+        claimed = model.claimed
+        if claimed.task == "ranking":
+            return model
+        # The mean that a step subtracts from differences is not that of the points.
+        is_classifier = claimed.task == "classification" and model.w is not None
+        is_classifier &= model.steps is None
+        has_bias = claimed.free_bias or claimed.constant is not None
+        if is_classifier and not has_bias and claimed.class_weight == (1.0, 1.0):
+            return replace(model, claimed=replace(claimed, task="ranking"), assumed=ONE_OF_A_PAIR)
+    raise ValueError(
+        f"a ranker is a linear classifier of pair differences without intercept, class weights "
+        f"and pipeline, and this is a {model.source}; fit it so (fit_intercept=False, of LIBLINEAR "
+        f"-B -1), or audit it as a classifier"
+    )
 
 
 def encode_labels(y: Any, m: int, k: int, numeric: bool = False) -> Index:

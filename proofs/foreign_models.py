@@ -4,18 +4,22 @@
 
 coefficient_k is y_k alpha_k for classification, and alpha_k - alphahat_k for
 regression. The larger of two labels is the positive class. An estimator may be the last
-step of a pipeline.
+step of a pipeline. A ranker is w alone: a bias cancels in every pair.
 
 Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names:
 
-    kind            "SVC", "SVR" or "LinearSVC"
-    intercept       b (LinearSVC: the attribute intercept_, 0 without an intercept)
+    kind            "SVC", "SVR", "LinearSVC", "LinearSVR" or "RankSVM"
+    intercept       b (with coef: the attribute intercept_, 0 without an intercept);
+                    not of RankSVM
     SVC, SVR        kernel ("linear", "poly", "rbf" or "precomputed"), gamma (a number),
                     degree, coef0, dual_coef (n,), support (n,), the indices in the data,
                     from 0, of the points with these coefficients; optional
                     support_vectors (n, d), with which the data are compared
     LinearSVC       coef (d,), loss ("squared_hinge" by default), fit_intercept (true),
                     intercept_scaling (1)
+    LinearSVR       as LinearSVC; loss "epsilon_insensitive" by default, or
+                    "squared_epsilon_insensitive"
+    RankSVM         coef (d,), loss ("hinge" by default, or "squared_hinge") of every pair
     optional        C, epsilon, class_weight (of the smaller label, of the larger)
 
 References
@@ -34,16 +38,37 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
-from equimargin.formulations.problem.choices import LOSSES, LossName
+from equimargin.formulations.problem.choices import LossName
 
 Value = TypeVar("Value")
-Task = Literal["classification", "regression"]
-LOSS_OF_LIBLINEAR: Mapping[str, LossName] = {
-    "L2R_L2LOSS_SVC": "squared_hinge",
-    "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
-    "L2R_L1LOSS_SVC_DUAL": "hinge",
+Task = Literal["classification", "regression", "ranking", "ordinal"]
+KINDS_OF_WEIGHTS: Mapping[str, tuple[Task, str, Mapping[str, LossName]]] = {
+    "LinearSVC": (
+        "classification",
+        "squared_hinge",
+        {"hinge": "hinge", "squared_hinge": "squared_hinge"},
+    ),
+    "LinearSVR": (
+        "regression",
+        "epsilon_insensitive",
+        {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared_hinge"},
+    ),
+    "RankSVM": ("ranking", "hinge", {"hinge": "hinge", "squared_hinge": "squared_hinge"}),
 }
-"""Loss of every LIBLINEAR solver whose models can be audited, by the solver's name."""
+"""Task, default loss and losses, by their names in files, of every kind of model with w."""
+PROBLEM_OF_LIBLINEAR: Mapping[str, tuple[Task, LossName]] = {
+    "L2R_L2LOSS_SVC": ("classification", "squared_hinge"),
+    "L2R_L2LOSS_SVC_DUAL": ("classification", "squared_hinge"),
+    "L2R_L1LOSS_SVC_DUAL": ("classification", "hinge"),
+    "L2R_L2LOSS_SVR": ("regression", "squared_hinge"),
+    "L2R_L2LOSS_SVR_DUAL": ("regression", "squared_hinge"),
+    "L2R_L1LOSS_SVR_DUAL": ("regression", "hinge"),
+    "L2R_L2LOSS_RANKSVM": ("ranking", "squared_hinge"),
+}
+"""Task and loss of every LIBLINEAR solver whose models can be audited, by the solver's name.
+
+L2R_L2LOSS_RANKSVM is of the extension of LIBLINEAR by Kuo, Lee and Lin.
+"""
 NO_CLASS_WEIGHTS = "no class weights (-wi)"
 """Assumption about a LIBSVM or LIBLINEAR classifier: class weights of 1 in the training.
 
@@ -54,11 +79,13 @@ PENALISED_BIAS = "a penalised bias (no -R)"
 
 Its file does not say if the bias was excluded.
 """
-FREE_BIAS = "L2R_L2LOSS_SVC"
-"""LIBLINEAR's solver whose bias may be excluded from the norm (-R).
+OF_MORD = {"LAD": "LinearSVR", "OrdinalRidge": "Ridge"}
+"""Classes of mord that solve a problem of scikit-learn, and its class.
 
-It is the only such solver whose models can be audited.
+Their targets are the numbers of the levels, and their predictions are rounded.
 """
+FREE_BIAS = ("L2R_L2LOSS_SVC", "L2R_L2LOSS_SVR")
+"""LIBLINEAR's solvers whose bias may be excluded from the norm (-R), of those audited."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +122,12 @@ class ClaimedProblem:
 
     @property
     def extra_features(self) -> int:
-        """Number of columns appended to the data, 0 or 1; a constant 1 is added to the kernel."""
-        return int(self.constant is not None and self.constant != 1.0)
+        """Number of columns appended to the data, 0 or 1.
+
+        In a classification a constant 1 is added to the kernel instead.
+        """
+        in_kernel = self.task == "classification" and self.constant == 1.0
+        return int(self.constant is not None and not in_kernel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +158,10 @@ class Model:
     numeric_labels : bool, default False
         True if the labels are numbers, so that the text of a number in the data is its
         number, and "+1" is larger than "-1".
+    thresholds : ndarray or None of shape (L - 1,)
+        Thresholds of an ordinal model; None for others.
+    has_multipliers : bool, default True
+        False if the coefficients are those of f alone, and of every row.
     """
 
     source: str
@@ -140,6 +175,8 @@ class Model:
     steps: Any = None
     nu: float | None = None
     numeric_labels: bool = False
+    thresholds: Array | None = None
+    has_multipliers: bool = True
 
     def features(self, X: Any) -> Any:
         """Return the features that the pipeline passes to the model.
@@ -219,8 +256,8 @@ def stated(
     if free_bias:
         if PENALISED_BIAS not in assumed:
             raise ValueError(
-                f"free_bias is for LIBLINEAR's {FREE_BIAS} with a bias of 1, which supports "
-                f"-R, and this is a {model.source}"
+                f"free_bias is for LIBLINEAR's {' and '.join(FREE_BIAS)} with a bias of 1, which "
+                f"support -R, and this is a {model.source}"
             )
         claimed = replace(claimed, free_bias=True, constant=None)
         assumed.remove(PENALISED_BIAS)
@@ -228,10 +265,11 @@ def stated(
 
 
 def of_estimator(estimator: Any) -> Model:
-    """Convert a fitted scikit-learn SVC, NuSVC, SVR or LinearSVC of two classes to a Model.
+    """Convert a fitted scikit-learn estimator of one function to a Model.
 
-    A pipeline that ends in one is converted too, and a parameter search whose best
-    estimator is one.
+    It is an SVC, NuSVC or LinearSVC of two classes, an SVR, a LinearSVR or a Ridge, an
+    OrdinalRidge or LAD of mord, a pipeline that ends in one, or a parameter search whose
+    best estimator is one.
 
     Parameters
     ----------
@@ -276,45 +314,81 @@ def unwrapped(estimator: Any) -> tuple[Any, Any, str]:
 
 def _of_last(estimator: Any) -> Model:
     """Convert an estimator that is no pipeline."""
-    kind = type(estimator).__name__
     # Imported here: files are read without scikit-learn.
-    from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
+    from sklearn.linear_model import Ridge
+    from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC
 
-    kinds = ("SVC", "NuSVC", "SVR", "LinearSVC")
-    if kind not in kinds or not isinstance(estimator, SVC | NuSVC | SVR | LinearSVC):
-        home = type(estimator).__module__.partition(".")[0]
-        own = f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
-        if hasattr(type(estimator), "objective_bounds_"):
-            own = f" of {home}, whose objective_bounds_ need no audit"
-        elif home in ("sklearn", "builtins"):
-            own = ""
-        raise ValueError(
-            f"scikit-learn's SVC, NuSVC, SVR and LinearSVC can be audited, not {kind}{own}"
-        )
+    classes = {known.__name__: known for known in (SVC, NuSVC, SVR, LinearSVC, LinearSVR, Ridge)}
+    kind, home = type(estimator).__name__, type(estimator).__module__.partition(".")[0]
+    kind = OF_MORD.get(kind, kind) if home == "mord" else kind
+    if not isinstance(estimator, classes.get(kind, ())):
+        raise ValueError(_refusal(estimator, home))
     if not hasattr(estimator, "intercept_"):
-        raise ValueError(f"the {kind} is not fitted")
+        raise ValueError(f"the {type(estimator).__name__} is not fitted")
+    if kind == "Ridge":
+        return _of_ridge(estimator)
     values = {"kind": kind, "intercept": estimator.intercept_, "C": estimator.C}
     if kind == "NuSVC":
         values = {"kind": "SVC", "intercept": estimator.intercept_}
-    if kind != "SVR":
-        values["class_weight"] = class_weights(estimator)
-    if kind == "LinearSVC":
-        if getattr(estimator, "multi_class", None) == "crammer_singer":
-            raise ValueError(
-                "LinearSVC with multi_class='crammer_singer' solves another problem, of two "
-                "classes too, with a w for each"
-            )
-        refuse_one_norm(estimator)
-        names = ("loss", "fit_intercept", "intercept_scaling")
-        return of_values(
-            values | {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names}
+    values |= {"epsilon": estimator.epsilon} if kind.endswith("SVR") else {}
+    values |= {} if kind.endswith("SVR") else {"class_weight": class_weights(estimator)}
+    if kind in KINDS_OF_WEIGHTS:
+        values |= _weights(estimator)
+    else:
+        values |= kernel_values(estimator)
+        values |= {"dual_coef": dense(estimator.dual_coef_), "support": estimator.support_}
+        if estimator.kernel != "precomputed":
+            values["support_vectors"] = estimator.support_vectors_
+    return replace(of_values(values), source=type(estimator).__name__, nu=read_nu(estimator))
+
+
+def _refusal(estimator: Any, home: str) -> str:
+    """Return the reason why an estimator cannot be audited."""
+    own = f" of {home}; save its coefficients under scikit-learn's names (NPZ or JSON)"
+    if hasattr(type(estimator), "objective_bounds_"):
+        own = f" of {home}, whose objective_bounds_ need no audit"
+    elif home in ("sklearn", "builtins"):
+        own = ""
+    return (
+        f"scikit-learn's SVC, NuSVC, SVR, LinearSVC, LinearSVR and Ridge can be audited, not "
+        f"{type(estimator).__name__}{own}"
+    )
+
+
+def _weights(estimator: Any) -> dict[str, Any]:
+    """Return w and the parameters of a fitted LinearSVC or LinearSVR."""
+    if getattr(estimator, "multi_class", None) == "crammer_singer":
+        raise ValueError(
+            "LinearSVC with multi_class='crammer_singer' solves another problem, of two "
+            "classes too, with a w for each"
         )
-    values |= kernel_values(estimator)
-    values |= {"dual_coef": dense(estimator.dual_coef_), "support": estimator.support_}
-    if estimator.kernel != "precomputed":
-        values["support_vectors"] = estimator.support_vectors_
-    model = of_values(values | ({"epsilon": estimator.epsilon} if kind == "SVR" else {}))
-    return replace(model, source=kind, nu=read_nu(estimator))
+    refuse_one_norm(estimator)
+    names = ("loss", "fit_intercept", "intercept_scaling")
+    return {"coef": estimator.coef_} | {name: getattr(estimator, name) for name in names}
+
+
+def _of_ridge(estimator: Any) -> Model:
+    """Convert a Ridge: its problem is that of a tube of width 0 with C = 1 / (2 alpha).
+
+    alpha |w|^2 + sum_i (y_i - w.x_i - b)^2 is 2 alpha times the objective.
+    """
+    w = np.asarray(estimator.coef_, dtype=np.float64)
+    alpha = read_finite("alpha", estimator.alpha, 1)[0]
+    if w.ndim > 1 or alpha <= 0 or estimator.positive:
+        raise ValueError(
+            "a Ridge of one target, with alpha > 0 and positive=False, can be audited; fit it so"
+        )
+    claimed = ClaimedProblem(
+        "regression",
+        linear(),
+        "squared_hinge",
+        float(1 / (2 * alpha)),
+        0.0,
+        free_bias=bool(estimator.fit_intercept),
+    )
+    return Model(
+        type(estimator).__name__, claimed, read_finite("intercept", estimator.intercept_, 1)[0], w
+    )
 
 
 def refuse_one_norm(estimator: Any) -> None:
@@ -325,7 +399,7 @@ def refuse_one_norm(estimator: Any) -> None:
     estimator : LinearSVC
         Fitted estimator.
     """
-    if estimator.penalty != "l2":
+    if getattr(estimator, "penalty", "l2") != "l2":
         raise ValueError("LinearSVC with penalty='l1' solves another problem, with a 1-norm of w")
 
 
@@ -369,46 +443,52 @@ def of_values(values: Mapping[str, Any]) -> Model:
         If a key is missing or unknown, a number is not finite, or shapes do not fit.
     """
     kind = str(read_required(values, "kind"))
-    if kind not in ("SVC", "SVR", "LinearSVC"):
-        raise ValueError(f"the kind of a model is SVC, SVR or LinearSVC, not {kind!r}")
+    with_w = kind in KINDS_OF_WEIGHTS
+    if kind not in ("SVC", "SVR") and not with_w:
+        known = ", ".join(("SVC", "SVR", *KINDS_OF_WEIGHTS))
+        raise ValueError(f"the kind of a model is one of {known}, not {kind!r}")
     # Keys of another kind count as unknown.
     own = {"coef", "loss", "fit_intercept", "intercept_scaling"}
-    if kind != "LinearSVC":
+    if not with_w:
         own = {"kernel", "gamma", "degree", "coef0", "dual_coef", "support", "support_vectors"}
-    unknown = set(values) - own - {"kind", "intercept", "C", "class_weight", "epsilon"}
+    own = {"coef", "loss"} if kind == "RankSVM" else own | {"intercept", "class_weight", "epsilon"}
+    unknown = set(values) - own - {"kind", "C"}
     if unknown:
         raise ValueError(f"a model of kind {kind} has no key {sorted(unknown)[0]!r}")
-    b, C = read_number(values, "intercept"), _optional(values, "C")
-    class_weight = read_finite("class_weight", values.get("class_weight", (1.0, 1.0)), 2)
-    weights = float(class_weight[0]), float(class_weight[1])
-    if kind == "LinearSVC":
-        constant = read_number({"intercept_scaling": 1.0} | dict(values), "intercept_scaling")
-        if constant <= 0:
-            raise ValueError(f"intercept_scaling must be positive, not {constant:g}")
-        intercept = values.get("fit_intercept", True)
-        if not isinstance(intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
-        if b != 0 and not intercept:
-            raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
-        loss = next(
-            (name for name in LOSSES if name == str(values.get("loss", "squared_hinge"))), None
-        )
-        if loss is None:
-            raise ValueError(
-                f"the loss of a LinearSVC is hinge or squared_hinge, not {values['loss']!r}"
-            )
-        w = read_finite("coef", read_required(values, "coef"))
-        appended = constant if intercept else None
-        claimed = ClaimedProblem(
-            "classification",
-            linear(),
-            loss,
-            C,
-            class_weight=weights,
-            free_bias=False,
-            constant=appended,
-        )
-        return Model(kind, claimed, b, w)
+    return (_of_weights if with_w else _of_support)(kind, values)
+
+
+def _of_weights(kind: str, values: Mapping[str, Any]) -> Model:
+    """Convert w and the value of a constant feature, of a ranker w alone."""
+    task, default, losses = KINDS_OF_WEIGHTS[kind]
+    name = str(values.get("loss", default))
+    if name not in losses:
+        raise ValueError(f"the loss of a {kind} is {' or '.join(losses)}, not {name!r}")
+    w = read_finite("coef", read_required(values, "coef"))
+    claimed = ClaimedProblem(task, linear(), losses[name], _optional(values, "C"), free_bias=False)
+    if task == "ranking":
+        return Model(kind, claimed, 0.0, w)
+    b = read_number(values, "intercept")
+    constant = read_number({"intercept_scaling": 1.0} | dict(values), "intercept_scaling")
+    if constant <= 0:
+        raise ValueError(f"intercept_scaling must be positive, not {constant:g}")
+    intercept = values.get("fit_intercept", True)
+    if not isinstance(intercept, bool | np.bool_):
+        raise ValueError(f"fit_intercept is true or false, not {intercept!r}")
+    if b != 0 and not intercept:
+        raise ValueError(f"fit_intercept is false, and the intercept is {b:g}")
+    claimed = replace(
+        claimed,
+        epsilon=_optional(values, "epsilon"),
+        class_weight=_class_weight(values),
+        constant=constant if intercept else None,
+    )
+    return Model(kind, claimed, b, w)
+
+
+def _of_support(kind: str, values: Mapping[str, Any]) -> Model:
+    """Convert coefficients of support vectors."""
+    b = read_number(values, "intercept")
     coefficients = read_finite("dual_coef", read_required(values, "dual_coef"))
     support = read_whole("support", read_required(values, "support"), len(coefficients))
     kernel = make_kernel(str(read_required(values, "kernel")), values)
@@ -416,8 +496,15 @@ def of_values(values: Mapping[str, Any]) -> Model:
     if vectors is not None and not is_sparse(vectors):
         vectors = _table(vectors, len(coefficients))
     task: Task = "classification" if kind == "SVC" else "regression"
-    claimed = ClaimedProblem(task, kernel, "hinge", C, _optional(values, "epsilon"), weights)
+    C, epsilon = _optional(values, "C"), _optional(values, "epsilon")
+    claimed = ClaimedProblem(task, kernel, "hinge", C, epsilon, _class_weight(values))
     return Model(kind, claimed, b, coefficients=coefficients, support=support, vectors=vectors)
+
+
+def _class_weight(values: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the factors of C for the smaller and the larger label, 1 by default."""
+    smaller, larger = read_finite("class_weight", values.get("class_weight", (1.0, 1.0)), 2)
+    return float(smaller), float(larger)
 
 
 def make_kernel(name: str, parameters: Mapping[str, object]) -> Kernel:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from equimargin.proofs.foreign_files import read
-from equimargin.proofs.foreign_machines import AnyModel, of_classifier
+from equimargin.proofs.foreign_machines import AnyModel
+from equimargin.proofs.foreign_packages import of_fitted
 
 SUFFIXES = (".joblib", ".pkl", ".pickle")
 """Suffixes of joblib and pickle files."""
@@ -54,7 +55,7 @@ def read_trusted(path: str | os.PathLike[str], trust: bool = False) -> AnyModel:
             "the coefficients in an NPZ or JSON file need no trust"
         )
     try:
-        return of_classifier(_unpickled(file))
+        return of_fitted(_unpickled(file))
     except ValueError as reason:
         raise ValueError(f"{file.name}: {reason}") from None
 

@@ -20,15 +20,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.data import load
-from equimargin.formulations import classification, linear, polynomial
+from equimargin.formulations import classification, linear, polynomial, regression
 from equimargin.proofs import Audit, audit
 from equimargin.proofs.foreign_files import read as read_any
 from equimargin.proofs.foreign_models import (
@@ -119,6 +120,58 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
         slacks**2 if loss == "squared_hinge" else slacks
     ).sum()
     holds(audit(estimator, X, Y), float(own))
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize(("intercept", "scaling"), [(True, 1.0), (True, 5.0), (False, 1.0)])
+def test_a_linear_regression_is_that_of_its_file(
+    loss: str, intercept: bool, scaling: float, tmp_path: Path
+) -> None:
+    how = {"fit_intercept": intercept, "intercept_scaling": scaling, "random_state": 0}
+    estimator = LinearSVR(C=0.1, epsilon=0.2, loss=loss, tol=1e-6, max_iter=10**6, **how)
+    estimator.fit(X, TARGETS)
+    w, b = estimator.coef_, float(np.ravel(estimator.intercept_)[0])
+    slacks = np.maximum(np.abs(TARGETS - X @ w - b) - 0.2, 0)
+    own = (w @ w + (b / scaling) ** 2) / 2 + 0.1 * (
+        slacks @ slacks if loss.startswith("squared") else slacks.sum()
+    )
+    found = audit(estimator, X, TARGETS)
+    holds(found, float(own))
+    kind = "L2R_L2LOSS_SVR_DUAL" if loss.startswith("squared") else "L2R_L1LOSS_SVR_DUAL"
+    header = [f"solver_type {kind}", "nr_class 2", f"nr_feature {len(w)}"]
+    header += [f"bias {scaling if intercept else -1:g}", "w"]
+    weights = [*w.tolist(), *([b / scaling] if intercept else [])]
+    (tmp_path / "model").write_text("\n".join([*header, *map(repr, weights)]))
+    of_file = audit(read(tmp_path / "model"), X, TARGETS, C=0.1, epsilon=0.2)
+    assert of_file.excess == pytest.approx(found.excess, rel=1e-9, abs=1e-12)
+    assert (of_file.source, of_file.assumed) == (f"LIBLINEAR {kind}", "")
+
+
+def test_a_free_bias_of_a_regression_of_liblinear_is_outside_the_norm(tmp_path: Path) -> None:
+    found = solve(regression(X, TARGETS, 0.1, 0.2, loss="squared_hinge"), tol=1e-9)
+    assert found.w is not None
+    header = ["solver_type L2R_L2LOSS_SVR", "nr_class 2", f"nr_feature {X.shape[1]}", "bias 1", "w"]
+    weights = [*found.w.tolist(), float(found.bias)]
+    (tmp_path / "model").write_text("\n".join([*header, *map(repr, weights)]))
+    model = read(tmp_path / "model")
+    assert model.assumed == "a penalised bias (no -R)"
+    within = audit(stated(model, free_bias=True), X, TARGETS, C=0.1, epsilon=0.2)
+    assert (within.problem.family, within.relative_excess[1] < 1e-7) == ("svr.l2", True)
+    assert audit(model, X, TARGETS, C=0.1, epsilon=0.2).excess[0] > 0
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_ridge_is_a_tube_of_no_width(intercept: bool) -> None:
+    """Its objective is 2 alpha times that of the audit."""
+    estimator = Ridge(alpha=5.0, fit_intercept=intercept).fit(X, TARGETS)
+    residuals = TARGETS - X @ estimator.coef_ - estimator.intercept_
+    own = 5.0 * estimator.coef_ @ estimator.coef_ + residuals @ residuals
+    found = audit(estimator, X, TARGETS)
+    holds(found, float(own) / 10)
+    assert (found.C, found.relative_excess[1] < 1e-8) == (0.1, True)
+    for wrong in (Ridge(alpha=0.0), Ridge(positive=True)):
+        with pytest.raises(ValueError, match="a Ridge of one target, with alpha > 0"):
+            audit(wrong.fit(X, TARGETS), X, TARGETS)
 
 
 def test_an_excess_that_is_known() -> None:
@@ -264,7 +317,7 @@ def test_stated_what_the_model_says_itself_is_refused(tmp_path: Path) -> None:
     model = read(tmp_path / "model")
     with pytest.raises(
         ValueError,
-        match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC with a bias of 1, which supports -R",
+        match=r"^free_bias is for LIBLINEAR's L2R_L2LOSS_SVC and L2R_L2LOSS_SVR with a bias",
     ):
         stated(model, free_bias=True)
     with pytest.raises(ValueError, match="class_weight must be 2 positive numbers, not 0 and 1"):
@@ -491,11 +544,11 @@ def fitted_at(C: float | None) -> Model:
         (lambda: audit(SVC().fit(X, np.arange(120) % 3), X, Y), r"the model has 3 classes"),
         (lambda: audit(SVC(), X, Y), r"not fitted"),
         (
-            lambda: audit(type("SVC", (), {"__module__": "thundersvm.thundersvm"})(), X, Y),
-            r"not SVC of thundersvm; save its coefficients",
+            lambda: audit(type("SVC", (), {"__module__": "skglm.estimators"})(), X, Y),
+            r"not SVC of skglm; save its coefficients",
         ),
         (lambda: audit(NuSVC(), X, Y), r"the NuSVC is not fitted"),
-        (lambda: audit(NuSVR(), X, Y), r"SVC, NuSVC, SVR and LinearSVC can be audited, not NuSVR"),
+        (lambda: audit(NuSVR(), X, Y), r"LinearSVR and Ridge can be audited, not NuSVR"),
         (lambda: audit(LinearSVC(penalty="l1", dual=False).fit(X, Y), X, Y), r"1-norm"),
         (lambda: audit(LinearSVC(multi_class="crammer_singer").fit(X, Y), X, Y), r"crammer_singer"),
         (
@@ -580,6 +633,8 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
             "2 finite numbers",
         ),
         ('{"kind": "Ridge"}', "not 'Ridge'"),
+        (WEIGHTS.replace("LinearSVC", "RankSVM") % '"C": 1', "has no key 'intercept'"),
+        (WEIGHTS.replace("LinearSVC", "LinearSVR") % '"loss": "hinge"', "not 'hinge'"),
         ("{", "Expecting property name"),
         (LIBSVM + "1 99999999999999999999:1\n", "feature indices must be whole numbers"),
         (LIBSVM + "1 0:1\n", "numbered from 1"),
@@ -614,7 +669,7 @@ def test_a_free_bias_asks_for_a_sum_of_zero() -> None:
         (WEIGHTS % '"intercept_scaling": 0', "intercept_scaling must be positive"),
         ('{"kind": ' + 100_000 * "[", "recursion"),
         ("PK\x03\x04garbage", "zip"),
-        ("hello", "is no NPZ, JSON, LIBSVM or LIBLINEAR model"),
+        ("hello", "is no NPZ, JSON, LIBSVM, LIBLINEAR or SVMlight model"),
     ],
 )
 def test_a_bad_model_file_is_a_sentence(text: str, reason: str, tmp_path: Path) -> None:

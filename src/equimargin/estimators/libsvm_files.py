@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, ProvenEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.fitted import Functions
 from equimargin.estimators.regressor import Regressor
@@ -42,11 +42,20 @@ from equimargin.formulations.kernels.kernel import (
     Sigmoid,
 )
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.solvers.problem_file import whole
 
 LARGEST_LABEL = 2**31 - 1
 """Largest absolute value of a label; LIBSVM and LIBLINEAR read labels as C's int."""
+ONLY_OF_LINEAR_SVC = {"multi_class": "ovr", "penalty": "l2"}
+"""Parameters of a LinearSVC that can be written."""
+LIBLINEAR_TYPE_OF_LOSS = {
+    "hinge": "L2R_L1LOSS_SVC_DUAL",
+    "squared_hinge": "L2R_L2LOSS_SVC_DUAL",
+    "epsilon_insensitive": "L2R_L1LOSS_SVR_DUAL",
+    "squared_epsilon_insensitive": "L2R_L2LOSS_SVR_DUAL",
+}
+"""LIBLINEAR's solver of every loss of a LinearSVC or LinearSVR."""
 KERNELS_OF_LIBSVM: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
     Linear: ("linear", ()),
     Polynomial: ("polynomial", ("degree", "gamma", "coef0")),
@@ -112,16 +121,17 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
     _write(path, [*header, "SV", *body])
 
 
-def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier of two classes, or a regressor, as a model file of LIBLINEAR.
+def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier or regressor with a linear function as a file of LIBLINEAR.
 
     Its decision values in LIBLINEAR are those of the estimator, and positive for the
     larger label.
 
     Parameters
     ----------
-    estimator : MarginClassifier, MarginRegressor or a PathCV of the two
-        Fitted estimator with a linear kernel.
+    estimator : LinearSVC, LinearSVR, MarginClassifier, MarginRegressor or a PathCV
+        Fitted estimator with a linear kernel; a LinearSVC may have any number of classes,
+        another classifier two.
     path : str or path-like
         Path of the file, which is replaced as a whole.
 
@@ -135,9 +145,14 @@ def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[st
 
     Notes
     -----
-    The bias is the weight of an appended feature of value 1. The type is that of the
-    loss. LIBLINEAR itself leaves the bias out of the norm for squared losses alone.
+    The bias is the weight of an appended feature of value 1, or `intercept_scaling`. The
+    type is that of the loss. LIBLINEAR itself leaves the bias out of the norm for squared
+    losses alone.
     """
+    if hasattr(estimator, "intercept_scaling") and hasattr(estimator, "loss"):
+        header, weights = _linear_machine(estimator)
+        _write(path, [*header, *(f"{_numbers(row)} " for row in weights)])
+        return
     functions = _functions(estimator, "write_liblinear_model")
     if not functions.linear:
         raise ValueError(
@@ -161,7 +176,34 @@ def write_liblinear_model(estimator: MarginEstimator, path: str | os.PathLike[st
     _write(path, [*header, *(f"{v!r} " for v in [*w.tolist(), *([b] if has_bias else [])])])
 
 
-def _liblinear_type(estimator: MarginEstimator) -> str:
+def _linear_machine(estimator: Any) -> tuple[list[str], list[list[float]]]:
+    """Return the header of a LinearSVC or LinearSVR, and its weights, a row a feature.
+
+    The labels are written from the largest on. Of two classes the only w is that of the
+    larger.
+    """
+    check_is_fitted(estimator)
+    given = {name: getattr(estimator, name, only) for name, only in ONLY_OF_LINEAR_SVC.items()}
+    if given != ONLY_OF_LINEAR_SVC:
+        raise ValueError(
+            f"a LinearSVC is written for LIBLINEAR with multi_class='ovr' and penalty='l2', not "
+            f"with {given['multi_class']!r} and {given['penalty']!r}; fit it so"
+        )
+    W, has_bias = np.atleast_2d(dense(estimator.coef_)), estimator.fit_intercept
+    constant = float(estimator.intercept_scaling) if has_bias else -1.0
+    bias = np.ravel(estimator.intercept_)[:, None] / constant
+    header = [f"solver_type {LIBLINEAR_TYPE_OF_LOSS[estimator.loss]}"]
+    if hasattr(estimator, "classes_"):
+        labels = _labels(estimator)
+        header += [f"nr_class {len(labels)}", f"label {_numbers(labels)}"]
+    else:
+        header += ["nr_class 2"]
+    header += [f"nr_feature {W.shape[1]}", f"bias {constant!r}", "w"]
+    weights = np.hstack([W, bias]) if has_bias else W
+    return header, weights[::-1].T.tolist()
+
+
+def _liblinear_type(estimator: ProvenEstimator) -> str:
     """Return the LIBLINEAR solver of the loss; of two, the one that may have a free bias."""
     kind = "SVC" if isinstance(estimator, Classifier) else "SVR"
     if getattr(estimator, "loss", "hinge") == "hinge":
@@ -170,7 +212,7 @@ def _liblinear_type(estimator: MarginEstimator) -> str:
     return f"L2R_L2LOSS_{kind}" if free else f"L2R_L2LOSS_{kind}_DUAL"
 
 
-def _functions(estimator: MarginEstimator, name: str) -> Functions:
+def _functions(estimator: ProvenEstimator, name: str) -> Functions:
     """Return the decision functions of a fitted classifier or regressor."""
     if not isinstance(estimator, Classifier | Regressor):
         raise ValueError(

@@ -246,15 +246,25 @@ MODEL = {
     "fit_intercept intercept_scaling C"
     " class_weight",
     "words": "svm_type solver_type kernel_type nr_class label rho total_sv nr_feature bias SV w "
-    "nr_sv gamma degree coef0 c_svc rbf linear",
+    "nr_sv gamma degree coef0 c_svc rbf linear #",
 }
+SVMLIGHT_MODEL = "\n".join((CORPUS / "model" / "svmlight").read_text().splitlines()[:11])
+"""Header of a model of SVMlight."""
 MODEL_KEYS = st.sampled_from(MODEL["keys"].split())
 MODEL_WORDS = st.one_of(NUMBERS, st.sampled_from(MODEL["words"].split()), ENTRIES)
 MODELS = st.one_of(
     ARCHIVES,
     st.dictionaries(MODEL_KEYS, JSON, max_size=7).map(lambda values: json.dumps(values).encode()),
     st.tuples(
-        st.sampled_from(["svm_type c_svc", "svm_type epsilon_svr", "solver_type L2R_L2LOSS_SVC"]),
+        st.sampled_from(
+            [
+                "svm_type c_svc",
+                "svm_type epsilon_svr",
+                "solver_type L2R_L2LOSS_SVC",
+                "solver_type L2R_L1LOSS_SVR_DUAL",
+                SVMLIGHT_MODEL,
+            ]
+        ),
         _lines(st.lists(MODEL_WORDS, max_size=4).map(" ".join)),
     ).map(lambda drawn: drawn[0].encode() + b"\n" + drawn[1]),
 )

@@ -27,6 +27,7 @@ from equimargin.proofs import audit
 from equimargin.proofs.foreign_files import read
 from equimargin.proofs.foreign_machines import Machines, stated_for_classes
 from equimargin.proofs.foreign_models import Model
+from equimargin.svm import LinearSVC, LinearSVR
 
 DIGITS = load_digits()
 ROWS = np.flatnonzero(DIGITS.target < 4)[::7]
@@ -163,6 +164,45 @@ def test_a_liblinear_file_is_audited_as_optimal(
     assert_close(function(model, X), estimator.decision_function(X))
     found = audit(stated_for_classes(model, free_bias=free_bias), X, TWO, C=1.0)
     assert found.relative_excess[1] < 1e-6
+
+
+LINEAR_MACHINES = [
+    pytest.param(LinearSVC(C=0.1), TWO, id="two classes"),
+    pytest.param(LinearSVC(C=0.1, loss="hinge", intercept_scaling=3.0), Y, id="four classes"),
+    pytest.param(LinearSVC(C=0.1, fit_intercept=False), Y, id="no bias"),
+    pytest.param(LinearSVR(C=0.1, epsilon=0.01), TARGETS, id="regression"),
+    pytest.param(
+        LinearSVR(C=0.1, loss="squared_epsilon_insensitive", fit_intercept=False),
+        TARGETS,
+        id="squared, no bias",
+    ),
+]
+
+
+@pytest.mark.parametrize(("estimator", "y"), LINEAR_MACHINES)
+def test_a_linear_machine_is_audited_as_optimal_from_its_liblinear_file(
+    estimator: Any, y: Any, tmp_path: Path
+) -> None:
+    estimator.set_params(tol=1e-8).fit(X, y)
+    write_liblinear_model(estimator, tmp_path / "model")
+    model = read(tmp_path / "model")
+    epsilon = getattr(estimator, "epsilon", None)
+    assert audit(model, X, y, C=0.1, epsilon=epsilon).relative_excess[1] < 1e-6
+    machines = [m.model for m in model.machines] if isinstance(model, Machines) else [model]
+    values = np.column_stack([function(machine, X) for machine in machines])
+    of_estimator = getattr(estimator, "decision_function", estimator.predict)(X)
+    assert_close(values, of_estimator.reshape(values.shape))
+
+
+@pytest.mark.parametrize(("estimator", "y"), LINEAR_MACHINES)
+def test_liblinear_predicts_as_a_linear_machine(estimator: Any, y: Any, tmp_path: Path) -> None:
+    liblinearutil = pytest.importorskip(
+        "liblinear.liblinearutil", reason="liblinear-official is not installed"
+    )
+    write_liblinear_model(estimator.fit(X, y), tmp_path / "model")
+    model = liblinearutil.load_model(str(tmp_path / "model"))
+    predicted, _, _ = liblinearutil.predict(y, sparse.csr_matrix(X), model, "-q")
+    assert_close(np.asarray(predicted), estimator.predict(X))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

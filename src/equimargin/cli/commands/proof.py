@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from equimargin.cli.group import get_command
-from equimargin.cli.options.names import flag
+from equimargin.cli.options.names import flag, named
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
 from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption, seconds_option
@@ -173,8 +173,8 @@ def audit(  # prose-ok: param-section
         Path,
         typer.Argument(
             metavar="MODEL",
-            help="LIBSVM or LIBLINEAR model, NPZ/JSON with scikit-learn's coefficients (keys "
-            "above), or with --trust a joblib or pickle file.",
+            help="LIBSVM, LIBLINEAR or SVMlight model, NPZ/JSON with scikit-learn's coefficients "
+            "(keys above), or with --trust a joblib or pickle file.",
         ),
     ],
     *,
@@ -209,6 +209,20 @@ def audit(  # prose-ok: param-section
             "--free-bias", "-R", metavar="", help="Bias of a LIBLINEAR model outside the norm."
         ),
     ] = False,
+    as_ranker: Annotated[
+        bool,
+        flag(
+            "--ranking",
+            "Audit a linear classifier of pair differences as a ranker of the data.",
+        ),
+    ] = False,
+    per_query: Annotated[
+        str | None,
+        named(
+            ("sum", "mean"),
+            "Loss of a query of a ranker: {} of the losses of its pairs; by default sum.",
+        ),
+    ] = None,
     trust: Annotated[
         bool,
         flag(
@@ -240,23 +254,24 @@ def audit(  # prose-ok: param-section
     Exit status: 0 the interval is printed; 2 bad usage or input, such as a model
     without C if -C is missing, or coefficients that exceed C.
 
-    Keys of NPZ and JSON: kind (SVC, SVR or LinearSVC) and intercept;
+    Keys of NPZ and JSON: kind (SVC, SVR, LinearSVC, LinearSVR or RankSVM) and intercept;
 
     of SVC and SVR kernel (linear, poly, rbf or precomputed), gamma (a number), degree,
     coef0, dual_coef (n,), support (n,), the indices of its rows in the data, from 0,
     and optionally support_vectors (n, d);
 
-    of LinearSVC coef (d,), loss, fit_intercept, intercept_scaling; of all optionally C,
-    epsilon, class_weight.
+    of LinearSVC and LinearSVR coef (d,), loss, fit_intercept, intercept_scaling; of all
+    optionally C, epsilon, class_weight; of RankSVM only coef, loss, C.
 
-    A joblib or pickle file holds a fitted SVC, NuSVC, SVR or LinearSVC, a pipeline that
-    ends in one, or a search that found one. Of more than two classes, every machine has
-    a line, and all of them have one.
+    A joblib or pickle file holds a fitted SVC, NuSVC, SVR, LinearSVC, LinearSVR or Ridge, a
+    pipeline that ends in one, or a search that found one. Of more than two classes, every
+    machine has a line, and all of them have one.
     """
     with report_errors(), writing(html) as write:
         check_writable(html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
+        from equimargin.proofs.audit import audit_ranker
         from equimargin.proofs.pickled_models import read_trusted
 
         with warnings.catch_warnings(record=True) as caught:
@@ -266,27 +281,29 @@ def audit(  # prose-ok: param-section
             typer.echo(
                 f"equimargin: {model.name}: {' '.join(str(warning.message).split())}", err=True
             )
-        rows = load(data, task=_task(known), **reading.how)
+        is_ranker = as_ranker or _task(known) == "ranking"
+        rows = load(data, task="ranking" if is_ranker else _task(known), **reading.how)
         rows = rows.scaled() if scale else rows
         typer.echo(rows.describe())
         X = _as_its_pipeline_takes_them(known, rows)
-        result = examine(
-            known,
-            X,
-            rows.y,
-            cost,
-            epsilon,
-            rows.weight,
-            tol=tol,
-            time_limit=time_limit,
-            nearest_rows=nearest_rows,
-        )
+        limits = {"tol": tol, "time_limit": time_limit}
+        if is_ranker:
+            unused = {"--epsilon": epsilon, "--nearest-rows": nearest_rows or None}
+            _check_unused(unused | {"--weight": rows.weight}, "a ranker")
+            pairs = cast("Literal['sum', 'mean']", per_query or "sum")
+            result = audit_ranker(known, X, rows.y, rows.qid, cost, pairs, **limits)
+        else:
+            _check_unused({"--per-query": per_query}, "a model that is no ranker")
+            by_row = (rows.y, cost, epsilon, rows.weight)
+            result = examine(known, X, *by_row, nearest_rows=nearest_rows, **limits)
         typer.echo(str(result))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {
                 "class_weight": class_weight,
                 "free_bias": free_bias,
+                "ranking": as_ranker,
+                "per_query": per_query,
                 "nearest_rows": nearest_rows,
             }
             settings |= {"tol": tol, "time_limit": time_limit}
@@ -307,6 +324,13 @@ def _stated(model: AnyModel, class_weight: str | None, free_bias: bool) -> AnyMo
 
     factors = None if class_weight is None else _numbers("--class-weight", class_weight)
     return stated_for_classes(model, factors, free_bias)
+
+
+def _check_unused(options: Mapping[str, Any], subject: str) -> None:
+    """Raise a ValueError if an option is given that does not apply to the model."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} does not apply to {subject}; leave it out")
 
 
 def _task(model: AnyModel) -> str:
