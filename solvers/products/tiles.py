@@ -259,9 +259,8 @@ class RBFTiles(Tiles):
         squares = LOG_2 * np.einsum("ik,ik,k->i", features, features, np.arange(d, 0.0, -1.0))
         sums = np.sqrt(squares) * (np.sqrt(squares) + 0.43 * math.sqrt(2 * d))
         exponents = -LOG_2 * self.left[:, -2]
-        return super()._resolution() + np.expm1(
-            np.minimum(FLOAT32_UNIT * (sums + 12 * exponents + 4), 700.0)
-        )
+        error: Array = np.expm1(np.minimum(FLOAT32_UNIT * (sums + 12 * exponents + 4), 700.0))
+        return super()._resolution() + error
 
     def single(self) -> Tiles:
         return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))
