@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.rounding import SMALLEST
+from equimargin.formulations.numeric.rounding import SMALLEST, UNIT
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -47,6 +47,7 @@ from equimargin.solvers.dual.newton_on_face import (
 from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
 from equimargin.solvers.dual.working_set import WorkingSet
 from equimargin.solvers.products.few_points import through_gram
+from equimargin.solvers.products.tiles import FLOAT32_UNIT
 from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
     DualConvergenceMonitor,
@@ -548,8 +549,24 @@ class Descent:
         """
         margin = self.problem.margin
         most = limits.max_iter or 10_000_000 + 1000 * margin.p
-        product = partial(self.product, everywhere=limits.callback is not None)
+        product = (
+            None
+            if self._is_noisy(limits.tol)
+            else partial(self.product, everywhere=limits.callback is not None)
+        )
         return DualConvergenceMonitor("smo", margin, limits, most, product)
+
+    def _is_noisy(self, tol: float) -> bool:
+        """Return True if errors of the tiles in float64 may exceed a tenth of the tolerance.
+
+        The product is then that of the referee, as with hard rows. RBF tiles expand the
+        square of a distance, whose errors `relative_rounding_error` does not include.
+        """
+        margin, units = self.problem.margin, self.problem.units
+        finite = margin.group_costs[np.isfinite(margin.group_costs)]
+        error = float(self.working.exact.resolution.max(initial=0.0)) * UNIT / FLOAT32_UNIT
+        size = units.unit * float(finite.max(initial=0.0)) / margin.rows.largest_target
+        return error * size > 0.1 * tol
 
     def product(self, beta: Array, everywhere: bool = False) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
@@ -584,7 +601,8 @@ class Descent:
         error = self.at.drift * self.working.exact.resolution * units.spread
         look, fresh = self.look, np.zeros(units.m, dtype=bool)
         distance = np.minimum(look.rise - look.level, look.level - look.fall) * units.spread
-        inexact = (distance <= AMPLE * error) | everywhere
+        # `not >` includes a NaN: the bound of an unknown f where K_ii = 0.
+        inexact = ~(distance > AMPLE * error) | everywhere
         change = self.known.change + float(np.abs(beta - self.known.beta).sum())
         if change > MOST_CHANGE * np.abs(beta).sum():
             self.known, change = KnownFunction.zero(units.m), float(np.abs(beta).sum())

@@ -347,6 +347,36 @@ def test_true_gaps_are_those_of_a_recomputed_function(
         assert not watched or (primal, dual) == pytest.approx(expected, rel=1e-11)
 
 
+def test_optimal_means_the_gap_of_the_solution_where_tiles_have_errors() -> None:
+    """Squares of distances between points far from their mean lose digits in float64."""
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.normal(size=(200, 20)) + rng.choice([-1.0, 1.0], size=(200, 1))
+    noise = 0.1 * rng.normal(size=200)
+    y = np.where(X[:, 0] + noise > np.median(X[:, 0]), 1.0, -1.0)
+    solution = solve(classification(X, y, 1e4, rbf(45.0)), "smo", tol=1e-10)
+    assert solution.ok
+    assert solution.relative_gap <= 1e-10
+
+
+def test_warm_start_of_an_indefinite_matrix_with_a_diagonal_of_0() -> None:
+    """Entries of K are then not bounded by its diagonal."""
+    rng = np.random.default_rng(5)
+    m = 2100
+    K = rng.normal(size=(m, m)) / np.sqrt(m)
+    K += K.T
+    np.fill_diagonal(K, 0.0)
+    K[0, 0] = 1.0
+    y = np.where(rng.random(m) < 0.5, 1.0, -1.0)
+    start = Point(alpha=np.where(rng.random(m) < 0.2, 1.0, 0.0))
+    problem = classification(K, y, 1.0, precomputed())
+    solution = solve(problem, "smo", tol=1e-4, warm_start=start)
+    assert solution.status is Status.STATIONARY
+    a = problem.rows.rdot(as_a(np.ndarray, present(solution.dual)))
+    slopes = K @ a - y
+    grows, shrinks = a < np.maximum(y, 0.0), a > np.minimum(y, 0.0)
+    assert slopes[shrinks].max() <= slopes[grows].min() + 1e-4
+
+
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 def test_many_small_rounds_are_progress(monkeypatch: pytest.MonkeyPatch, tol: float) -> None:
     """Small sets move few points a round: none gains 1 % of the gap, all together do.
