@@ -294,7 +294,7 @@ class RBF(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
+        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z|^2 and of its exponential.
@@ -597,8 +597,9 @@ class Product(Composite):
         """Bound E v by the bounds E_k and E_l of the parts.
 
         The error of k l before its rounding, which adds u |K| + eta, is at most |k| E_l
-        + |l| E_k + E_k E_l. Of a positive semidefinite kernel, |k(x, z)| is at most the
-        root of k(x, x) k(z, z), and every entry of E_k at most the sum of its row.
+        + |l| E_k, with the computed k. Of a positive semidefinite kernel, |l(x, z)| is at
+        most the root of l(x, x) l(z, z). Every part is bounded once, so that the time of
+        long products is no power of 2.
 
         Parameters
         ----------
@@ -616,21 +617,21 @@ class Product(Composite):
         """
         if not self.positive_semidefinite:
             return np.full(len(K), np.nan)
-        k, other = ((part, part.block(X, Z)) for part in self.parts)
-
-        def error(part: tuple[Kernel, Array], weights: Array) -> Array:
-            return part[0].rounding(X, Z, part[1], weights)
-
-        def times(part: tuple[Kernel, Array], second: tuple[Kernel, Array]) -> Array:
-            """Return a bound of the first part's |entries| times the errors of the second."""
-            left, right = (np.sqrt(part[0].diagonal_bound(points)) for points in (X, Z))
-            return np.asarray(
-                multiply_rounded(left, error(second, multiply_rounded(right, v, 1)), 1)
-            )
-
-        both = multiply_rounded(error(k, np.ones(len(v))), error(other, v), 1)
+        A, B = (part.block(X, Z) for part in self.parts)
+        sizes = np.abs(A)
+        # Both |A| and the entries of the second kernel are at most left_i right_j.
+        left = sizes.max(axis=1, initial=0.0)
+        shares = sizes / np.where(left > 0, left, 1.0)[:, None]
+        right = round_toward(shares.max(axis=0, initial=0.0), 1)
+        of_second = multiply_rounded(
+            left, self.second.rounding(X, Z, B, multiply_rounded(right, v, 1)), 1
+        )
+        left, right = (np.sqrt(self.second.diagonal_bound(points)) for points in (X, Z))
+        of_first = multiply_rounded(
+            left, self.first.rounding(X, Z, A, multiply_rounded(right, v, 1)), 1
+        )
         product = 2 * find_unit(K) * (np.abs(K) @ v) + 2 * SMALLEST * v.sum()
-        return np.asarray(times(k, other) + times(other, k) + both + product)
+        return np.asarray(of_first + of_second + product)
 
     def diagonal_bound(self, X: Features) -> Array:
         return np.asarray(
