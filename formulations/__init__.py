@@ -27,6 +27,7 @@ from equimargin.formulations.documents.shared.reduced_graph import (
     reduced_preferences,
     reduction_factor,
 )
+from equimargin.formulations.kernels.chi2 import chi2
 from equimargin.formulations.kernels.exponential import exponential
 from equimargin.formulations.kernels.kernel import (
     Kernel,
@@ -36,6 +37,7 @@ from equimargin.formulations.kernels.kernel import (
     rbf,
     sigmoid,
 )
+from equimargin.formulations.kernels.laplacian import laplacian
 from equimargin.formulations.problem.construct import (
     classification,
     one_norm_classification,
@@ -72,6 +74,7 @@ __all__ = [
     "Refusal",
     "Source",
     "Symbols",
+    "chi2",
     "classification",
     "complete",
     "declare",
@@ -79,6 +82,7 @@ __all__ = [
     "exponential",
     "field",
     "interval",
+    "laplacian",
     "linear",
     "links",
     "maximize",

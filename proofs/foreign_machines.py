@@ -226,7 +226,8 @@ def _one_vs_one(estimator: Any) -> Iterator[Machine]:
     weights, classes = class_weights(estimator), estimator.classes_
     coefficients = np.asarray(dense(estimator.dual_coef_), dtype=np.float64)
     ends = np.cumsum([0, *estimator.n_support_])
-    vectors = None if estimator.kernel == "precomputed" else estimator.support_vectors_
+    given = estimator.kernel == "precomputed" or callable(estimator.kernel)
+    vectors = None if given else estimator.support_vectors_
     nu = read_nu(estimator)
     for number, (first, second) in enumerate(combinations(range(len(classes)), 2)):
         of_first, of_second = (np.arange(ends[own], ends[own + 1]) for own in (first, second))

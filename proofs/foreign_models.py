@@ -11,7 +11,7 @@ Coefficients in a file are NPZ arrays or a JSON object with scikit-learn's names
     kind            "SVC", "SVR", "LinearSVC", "LinearSVR" or "RankSVM"
     intercept       b (with coef: the attribute intercept_, 0 without an intercept);
                     not of RankSVM
-    SVC, SVR        kernel ("linear", "poly", "rbf" or "precomputed"), gamma (a number),
+    SVC, SVR        kernel ("rbf" or another name of `named_kernel`), gamma (a number),
                     degree, coef0, dual_coef (n,), support (n,), the indices in the data,
                     from 0, of the points with these coefficients; optional
                     support_vectors (n, d), with which the data are compared
@@ -36,7 +36,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.kernel import Kernel, linear, polynomial, precomputed, rbf
+from equimargin.formulations.kernels.kernel import Kernel, linear
+from equimargin.formulations.kernels.registry import KERNELS, called, list_parameters
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
 from equimargin.formulations.problem.choices import LossName
 
@@ -337,7 +338,7 @@ def _of_last(estimator: Any) -> Model:
     else:
         values |= kernel_values(estimator)
         values |= {"dual_coef": dense(estimator.dual_coef_), "support": estimator.support_}
-        if estimator.kernel != "precomputed":
+        if estimator.kernel != "precomputed" and not callable(estimator.kernel):
             values["support_vectors"] = estimator.support_vectors_
     return replace(of_values(values), source=type(estimator).__name__, nu=read_nu(estimator))
 
@@ -413,19 +414,32 @@ def kernel_values(estimator: Any) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the kernel is a function.
+        If the kernel is a function other than scikit-learn's `laplacian_kernel` and
+        `chi2_kernel`.
     """
-    if callable(estimator.kernel):
-        raise ValueError(
-            "a kernel that is a function cannot be audited; pass the Gram matrix, "
-            "kernel='precomputed'"
-        )
+    name, gamma = _name_kernel(estimator)
     return {
-        "kernel": estimator.kernel,
-        "gamma": estimator._gamma,
+        "kernel": name,
+        "gamma": gamma,
         "degree": estimator.degree,
         "coef0": estimator.coef0,
     }
+
+
+def _name_kernel(estimator: Any) -> tuple[str, float]:
+    """Return the name and the gamma of a fitted estimator's kernel."""
+    kernel = estimator.kernel
+    if not callable(kernel):
+        return kernel, estimator._gamma
+    # An estimator calls a function without gamma, whose default thus holds.
+    path = f"{getattr(kernel, '__module__', '')}.{getattr(kernel, '__name__', '')}"
+    if path == "sklearn.metrics.pairwise.laplacian_kernel":
+        return "laplacian", 1.0 / estimator.shape_fit_[1]
+    if path == "sklearn.metrics.pairwise.chi2_kernel":
+        return "chi2", 1.0
+    raise ValueError(
+        "a kernel that is a function cannot be audited; pass the Gram matrix, kernel='precomputed'"
+    )
 
 
 def of_values(values: Mapping[str, Any]) -> Model:
@@ -507,7 +521,7 @@ def _class_weight(values: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def make_kernel(name: str, parameters: Mapping[str, object]) -> Kernel:
-    """Return a kernel by its name in scikit-learn or LIBSVM.
+    """Return a kernel by its name.
 
     Parameters
     ----------
@@ -521,24 +535,20 @@ def make_kernel(name: str, parameters: Mapping[str, object]) -> Kernel:
     ValueError
         If the kernel is not positive semidefinite, or a parameter is missing or invalid.
     """
-    if name == "linear":
-        return linear()
-    if name == "precomputed":
-        return precomputed()
-    if name not in ("rbf", "poly", "polynomial"):
+    made = KERNELS.get(called(name))
+    if made is None or not made.positive_semidefinite:
         raise ValueError(
             f"the {name} kernel is not positive semidefinite, or not known: no optimum is "
             f"claimed with it"
         )
-    if parameters.get("gamma") in ("scale", "auto"):
+    own = list_parameters(name)
+    if "gamma" in own and parameters.get("gamma") in ("scale", "auto"):
         raise ValueError(
             f"gamma must be a number, not {parameters['gamma']!r}; use `model._gamma` of the "
             f"trained model"
         )
-    gamma = read_number(parameters, "gamma")
-    if name == "rbf":
-        return rbf(gamma)
-    return polynomial(read_integer(parameters, "degree"), gamma, read_number(parameters, "coef0"))
+    readers = {"gamma": read_number, "degree": read_integer, "coef0": read_number}
+    return made(**{parameter: readers[parameter](parameters, parameter) for parameter in own})
 
 
 def read_nu(estimator: Any) -> float | None:

@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import proven_shift
-from equimargin.formulations.kernels.kernel import Intercept, Kernel
+from equimargin.formulations.kernels.kernel import (
+    Composite,
+    Intercept,
+    Kernel,
+    Multiple,
+    Product,
+    Sum,
+)
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
@@ -326,9 +333,9 @@ def is_number(value: Any) -> bool:
 def _kernel_text(kernel: Kernel) -> list[Any]:
     """Return a kernel as a list of its class name and parameters.
 
-    The only parameter of an Intercept is such a list.
+    The kernels from which another one is computed are such lists.
     """
-    if type(kernel) is not Intercept and type(kernel) not in _of_files().values():
+    if type(kernel) not in _of_files().values():
         raise ValueError(
             f"a problem with the kernel {kernel!r} cannot be written to a file, which supports "
             f"only {', '.join(_of_files())}"
@@ -346,9 +353,12 @@ def _kernel(text: list[Any]) -> Kernel:
         return Intercept(_kernel(*parameters))
     if name not in _of_files():
         raise ValueError(f"its kernel {name!r} is unknown")
+    made = _of_files()[name]
+    if issubclass(made, Composite):
+        return made(*(_kernel(value) if isinstance(value, list) else value for value in parameters))
     if not all(map(is_number, parameters)):
         raise ValueError(f"the parameters of its kernel are no numbers: {parameters}")
-    return _of_files()[name](*parameters)
+    return made(*parameters)
 
 
 def _of_files() -> dict[str, type[Kernel]]:
@@ -356,11 +366,8 @@ def _of_files() -> dict[str, type[Kernel]]:
 
     Kernels of plug-ins cannot be written to files.
     """
-    return {
-        made.__name__: made
-        for made in KERNELS.values()
-        if made.__module__.startswith("equimargin.")
-    }
+    kernels: tuple[type[Kernel], ...] = (*KERNELS.values(), Intercept, Sum, Product, Multiple)
+    return {made.__name__: made for made in kernels if made.__module__.startswith("equimargin.")}
 
 
 def _features(X: Any) -> Arrays:

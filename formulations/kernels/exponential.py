@@ -8,13 +8,14 @@ import numpy as np
 
 from equimargin.formulations.kernels.kernel import (
     Kernel,
+    bound_exponentials,
     set_number,
     squared_distances,
     squared_norms,
 )
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.formulations.numeric.arrays import Array, Features, dense
-from equimargin.formulations.numeric.rounding import SMALLEST, find_unit, gamma_n
+from equimargin.formulations.numeric.rounding import SMALLEST
 
 
 @kernel("exponential")
@@ -57,8 +58,7 @@ class Exponential(Kernel):
 
         The relative error of the square is gamma_{d+4}, and underflow adds 2 d eta. Its
         root therefore has a relative error of gamma_{d+4} plus sqrt(2 d eta), and gamma
-        |x - z| = -log k one of gamma_{d+8} plus gamma sqrt(2 d eta). The error of
-        libm's exp is 4 ulp, which are 4 eta below 2^-1022.
+        |x - z| = -log k one of gamma_{d+8} plus gamma sqrt(2 d eta).
 
         Parameters
         ----------
@@ -74,19 +74,12 @@ class Exponential(Kernel):
         ndarray of shape (n,)
             Upper bound of E v.
         """
-        unit, d = find_unit(K), X.shape[1]
+        d = X.shape[1]
         largest = [float(squared_norms(points).max(initial=0.0)) for points in (X, Z)]
         # A square may have overflowed: only 0 <= k <= 1 is known.
         if not 4 * sum(largest) < np.inf:
             return np.full(X.shape[0], float(v.sum()) * 1.01)
-        exponents = -np.log(K, where=K > 0, out=np.zeros_like(K))
-        relative_error = (
-            1.02 * gamma_n(d + 8, unit) * np.maximum(exponents, 0.0)
-            + 10 * unit
-            + 2 * self.gamma * np.sqrt(d * SMALLEST)
-        )
-        bound: Array = np.minimum(K * relative_error, 1.01) @ v + (16 * v.sum() + len(v)) * SMALLEST
-        return bound
+        return bound_exponentials(K, d + 8, 2 * self.gamma * np.sqrt(d * SMALLEST), v)
 
     def diagonal_bound(self, X: Features) -> Array:
         return np.ones(X.shape[0])

@@ -1,4 +1,4 @@
-"""Kernels k(x, z) and bounds on the rounding of every entry of their Gram matrices.
+"""Kernels k(x, z), their sums and products, and bounds on the rounding of every entry.
 
 Each kernel has a bound E with |computed K_ij - k(x_i, x_j)| <= E_ij at the floats x_i,
 x_j. A proof about K beta therefore holds for the mathematical kernel, and not only for
@@ -11,17 +11,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from equimargin.formulations.numeric.arguments import check_number
+from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
     UNIT,
     find_unit,
     gamma_n,
+    multiply_rounded,
     round_toward,
 )
 
@@ -34,7 +36,11 @@ Above it this expansion loses digits of the exponent, and differences x - z do n
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """Kernel k(x, z) with its parameters."""
+    """Kernel k(x, z) with its parameters.
+
+    Sums and products of kernels are kernels, and so is a positive number times a kernel:
+    `2.0 * rbf(0.1) + linear()`.
+    """
 
     name: ClassVar[str]
     sklearn_name: ClassVar[str] = ""
@@ -47,6 +53,22 @@ class Kernel(ABC):
     positive_semidefinite: ClassVar[bool] = True
     given: ClassVar[bool] = False
     """True if the features are the Gram matrix itself."""
+    nonnegative: ClassVar[bool] = False
+    """True if the kernel is defined only for features of at least 0."""
+    __array_ufunc__: ClassVar[None] = None
+    """None, so that a number of numpy times a kernel is a kernel and no array."""
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        if isinstance(other, Real):
+            return Multiple(other, self)
+        return NotImplemented
+
+    __rmul__ = __mul__
 
     @abstractmethod
     def block(self, X: Features, Z: Features) -> Array:
@@ -262,7 +284,7 @@ class RBF(Kernel):
         centred = _centred(X, Z)
         x, z = (squared_norms(points) for points in centred)
         if self._far(Z, x, z):
-            return np.asarray(np.exp(-self.gamma * squared_distances(X, Z)))
+            return np.asarray(np.exp(-self.gamma * squared_distances(dense(X), Z)))
         K = _dense(centred[0] @ centred[1].T)
         K *= 2.0
         # The norms are added first, so that k(X, X) is exactly symmetric.
@@ -411,6 +433,11 @@ class Intercept(Kernel):
         """True if the features of the kernel k are its Gram matrix."""
         return self.kernel.given
 
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """True if the kernel k is defined only for features of at least 0."""
+        return self.kernel.nonnegative
+
     def block(self, X: Features, Z: Features) -> Array:
         return np.asarray(self.kernel.block(X, Z) + 1.0)
 
@@ -446,6 +473,230 @@ class Precomputed(Kernel):
 
     def diagonal_bound(self, X: Features) -> Array:
         return np.asarray(np.abs(X.diagonal()))
+
+
+@dataclass(frozen=True)
+class Composite(Kernel):
+    """Base of the kernels that are computed from kernels of points, their parts."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Kernel, ...]:
+        """Kernels of which this one consists."""
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if not isinstance(part, Kernel) or part.given:
+                raise ValueError(
+                    f"the parts of a combined kernel must be kernels of points, such as rbf(), not "
+                    f"{format_value(part)}; add or multiply Gram matrices before you pass them"
+                )
+
+    @property
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]
+        """True if all parts are positive semidefinite."""
+        return all(part.positive_semidefinite for part in self.parts)
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """True if a part is defined only for features of at least 0."""
+        return any(part.nonnegative for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Sum(Composite):
+    """k(x, z) + l(x, z) of two kernels, as `first + second` makes it.
+
+    Parameters
+    ----------
+    first, second : Kernel
+        Kernels k and l of points.
+
+    Raises
+    ------
+    ValueError
+        If one of them is none.
+    """
+
+    first: Kernel
+    second: Kernel
+
+    name = "sum"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.first, self.second
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(self.first.block(X, Z) + self.second.block(X, Z))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(self.first.diagonal(X) + self.second.diagonal(X))
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """Bound E v by the bounds of both parts, plus u |K| v for the sum.
+
+        Parameters
+        ----------
+        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
+            Points.
+        K : ndarray of shape (n, m)
+            Computed entries of the sum.
+        v : ndarray of shape (m,)
+            Weights of the entries' errors, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Upper bound of E v.
+        """
+        bound = 2 * find_unit(K) * (np.abs(K) @ v)
+        for part in self.parts:
+            bound = bound + part.rounding(X, Z, part.block(X, Z), v)
+        return np.asarray(bound)
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(
+            round_toward(self.first.diagonal_bound(X) + self.second.diagonal_bound(X), 1)
+        )
+
+
+@dataclass(frozen=True)
+class Product(Composite):
+    """k(x, z) l(x, z) of two kernels, as `first * second` makes it.
+
+    It is positive semidefinite if both kernels are (Schur's product theorem).
+
+    Parameters
+    ----------
+    first, second : Kernel
+        Kernels k and l of points.
+
+    Raises
+    ------
+    ValueError
+        If one of them is none.
+    """
+
+    first: Kernel
+    second: Kernel
+
+    name = "product"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.first, self.second
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(self.first.block(X, Z) * self.second.block(X, Z))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(self.first.diagonal(X) * self.second.diagonal(X))
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """Bound E v by the bounds E_k and E_l of the parts.
+
+        The error of k l before its rounding, which adds u |K| + eta, is at most |k| E_l
+        + |l| E_k + E_k E_l. Of a positive semidefinite kernel, |k(x, z)| is at most the
+        root of k(x, x) k(z, z), and every entry of E_k at most the sum of its row.
+
+        Parameters
+        ----------
+        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
+            Points.
+        K : ndarray of shape (n, m)
+            Computed entries of the product.
+        v : ndarray of shape (m,)
+            Weights of the entries' errors, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Upper bound of E v; NaN if a part is not positive semidefinite.
+        """
+        if not self.positive_semidefinite:
+            return np.full(len(K), np.nan)
+        k, other = ((part, part.block(X, Z)) for part in self.parts)
+
+        def error(part: tuple[Kernel, Array], weights: Array) -> Array:
+            return part[0].rounding(X, Z, part[1], weights)
+
+        def times(part: tuple[Kernel, Array], second: tuple[Kernel, Array]) -> Array:
+            """Return a bound of the first part's |entries| times the errors of the second."""
+            left, right = (np.sqrt(part[0].diagonal_bound(points)) for points in (X, Z))
+            return np.asarray(
+                multiply_rounded(left, error(second, multiply_rounded(right, v, 1)), 1)
+            )
+
+        both = multiply_rounded(error(k, np.ones(len(v))), error(other, v), 1)
+        product = 2 * find_unit(K) * (np.abs(K) @ v) + 2 * SMALLEST * v.sum()
+        return np.asarray(times(k, other) + times(other, k) + both + product)
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(
+            multiply_rounded(self.first.diagonal_bound(X), self.second.diagonal_bound(X), 1)
+        )
+
+
+@dataclass(frozen=True)
+class Multiple(Composite):
+    """c k(x, z), as `c * kernel` makes it.
+
+    Parameters
+    ----------
+    factor : float
+        Factor c, positive and finite.
+    kernel : Kernel
+        Kernel k of points.
+
+    Raises
+    ------
+    ValueError
+        If the factor is no such number, or the kernel none.
+    """
+
+    factor: float
+    kernel: Kernel
+
+    name = "multiple"
+
+    def __post_init__(self) -> None:
+        set_number(self, "factor", "positive and finite", lambda v: 0 < v < np.inf)
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
+
+    def block(self, X: Features, Z: Features) -> Array:
+        return np.asarray(self.factor * self.kernel.block(X, Z))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.asarray(self.factor * self.kernel.diagonal(X))
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """Bound E v by c times the kernel's bound, plus u |K| v + eta |v|_1.
+
+        Parameters
+        ----------
+        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
+            Points.
+        K : ndarray of shape (n, m)
+            Computed entries of c k.
+        v : ndarray of shape (m,)
+            Weights of the entries' errors, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Upper bound of E v.
+        """
+        own = self.kernel.rounding(X, Z, self.kernel.block(X, Z), v)
+        product = 2 * find_unit(K) * (np.abs(K) @ v) + SMALLEST * v.sum()
+        return np.asarray(multiply_rounded(self.factor, own, 1) + product)
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.asarray(multiply_rounded(self.factor, self.kernel.diagonal_bound(X), 1))
 
 
 def linear() -> Linear:
@@ -589,6 +840,40 @@ def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:
     """
     sizes: Array = abs(X) @ (abs(Z).T @ v + np.count_nonzero(v) * SMALLEST)
     return sizes
+
+
+def bound_exponentials(K: Array, roundings: int, absolute: float, v: Array) -> Array:
+    """Return an upper bound of E v for K = exp(-p), whose exponents p >= 0 have errors.
+
+    The computed p is p (1 + a) + b with |a| <= gamma_n and |b| <= `absolute`. The error
+    of libm's exp is 4 ulp, which are 4 eta below 2^-1022. For |e| <= 0.03, |exp(e) - 1|
+    <= 1.02 |e|; if the error of p may be larger, only 0 <= k <= 1 is known.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, n)
+        Computed entries.
+    roundings : int
+        Number n of roundings of an exponent.
+    absolute : float
+        Bound of b.
+    v : ndarray of shape (n,)
+        Weights of the entries' errors, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Upper bound of E v.
+    """
+    unit = find_unit(K)
+    share = gamma_n(roundings, unit)
+    exponents = np.maximum(-np.log(K, where=K > 0, out=np.zeros_like(K)), 0.0)
+    # Where K is 0 in float64, the exponent is above 745.
+    if not share * max(float(exponents.max(initial=0.0)), 750.0) + absolute <= 0.02:
+        return np.full(len(K), float(v.sum()) * 1.01)
+    relative_error = 1.02 * (share * exponents + absolute) + 10 * unit
+    bound: Array = (K * relative_error) @ v + (16 * v.sum() + len(v)) * SMALLEST
+    return bound
 
 
 def squared_distances(X: Array, Z: Array) -> Array:

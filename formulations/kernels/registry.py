@@ -162,24 +162,27 @@ def named_kernel(
 ) -> Kernel:
     """Return the kernel of a name for the points X, or the given kernel.
 
-        linear       x.z                     poly     (gamma x.z + coef0)^degree
-        rbf          exp(-gamma |x - z|^2)   sigmoid  tanh(gamma x.z + coef0)
-        exponential  exp(-gamma |x - z|)
+        linear       x.z                     poly       (gamma x.z + coef0)^degree
+        rbf          exp(-gamma |x - z|^2)   sigmoid    tanh(gamma x.z + coef0)
+        exponential  exp(-gamma |x - z|)     laplacian  exp(-gamma sum_j |x_j - z_j|)
+        chi2         exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), for x, z >= 0
 
-    The command line, studies and the estimators find kernels by this function.
+    The constructors of problems, the command line, studies and the estimators find
+    kernels by this function.
 
     Parameters
     ----------
     kernel : str or Kernel
-        Name of a kernel, or the result of `linear`, `polynomial`, `rbf`, `sigmoid` or
-        `precomputed` of `equimargin.formulations`, which has its own parameters.
+        Name of a kernel, or a kernel, such as the result of `rbf` or `laplacian` of
+        `equimargin.formulations`, which has its own parameters.
     X : ndarray or sparse array of shape (m, d)
         Features.
     weights : ndarray of shape (m,), or None
         Weights of the rows; None are ones.
     given : mapping of str to float or str
         Parameters by name. A missing one has scikit-learn's default if scikit-learn has
-        the kernel, else the default of the class. gamma is a positive number, "scale"
+        the kernel (gamma is "scale" for poly, rbf and sigmoid, "auto" for laplacian and
+        1 for chi2), else the default of the class. gamma is a positive number, "scale"
         for 1 / (d var), or "auto" for 1 / d; var is the variance of all entries of X,
         with the weights of their rows, and gamma is 1 if var is 0.
 

@@ -155,7 +155,8 @@ def brief(kernel: Callable[P, R]) -> Callable[P, R]:
     because the order of operations is preserved, and one of `fast` equal results within
     rounding error. A brief function divides no number of Python by 0 and has no
     negative number as unsigned, for which Python and compiled code differ. Its work
-    must be about the number of entries of its arguments; `brief_by` accepts any work.
+    must be about the number of entries of its arguments; `brief_for` and `brief_by`
+    accept any work.
 
     Parameters
     ----------
@@ -178,6 +179,20 @@ def brief_by(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[
         function's result and its arguments.
     """
     return lambda kernel: _brief(kernel, lambda arguments: 0.0, work)
+
+
+def brief_for(work: Callable[..., float]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator like `brief` for functions whose arguments determine their work.
+
+    Parameters
+    ----------
+    work : callable
+        Work of a call, in entries of a loop in Python, computed from the function's
+        arguments.
+    """
+    return lambda kernel: _brief(
+        kernel, lambda arguments: work(*arguments), lambda result, *arguments: 0.0
+    )
 
 
 def _brief(

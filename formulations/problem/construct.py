@@ -15,9 +15,11 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.kernels.chi2 import check_nonnegative
 from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
+from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.formulations.numeric.arguments import (
     array,
     check_choice,
@@ -69,7 +71,7 @@ def classification(
     X: Any,
     y: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     bias: Bias = True,
     sample_weight: ArrayLike | None = None,
@@ -89,8 +91,8 @@ def classification(
         Labels in {-1, +1}; a single class is accepted.
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : {"hinge", "squared_hinge", "huberised_hinge"}, default "hinge"
         Loss; "huberised_hinge" requires a free bias and finite costs.
     bias : {True, False, "free", "none", "penalized"}, default True
@@ -139,7 +141,7 @@ def regression(
     y: ArrayLike,
     C: float = 1.0,
     epsilon: float = 0.1,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
 ) -> MarginProblem:
@@ -158,8 +160,8 @@ def regression(
         Cost per unit of loss, in (0, inf].
     epsilon : float, default 0.1
         Half the width of the tube, >= 0, in the units of y.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         Loss of a row.
     sample_weight : array-like of shape (m,), optional
@@ -200,7 +202,7 @@ def ranking(
     y: ArrayLike,
     qid: ArrayLike | None = None,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     per_query: Literal["sum", "mean"] = "sum",
     query_weight: Mapping[Any, float] | None = None,
@@ -220,8 +222,8 @@ def ranking(
         Queries; pairs are within a query. Data without pairs are accepted.
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         Loss of a pair.
     per_query : {"sum", "mean"}, default "sum"
@@ -255,7 +257,7 @@ def ranking_from_pairs(
     X: Any,
     pairs: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     pair_weight: ArrayLike | None = None,
 ) -> MarginProblem:
@@ -271,8 +273,8 @@ def ranking_from_pairs(
         Point indices (preferred, other).
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         Loss of a pair.
     pair_weight : array-like of shape (p,), optional
@@ -305,7 +307,7 @@ def ordinal(
     X: Any,
     y: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     sample_weight: ArrayLike | None = None,
     levels: int | None = None,
@@ -325,8 +327,8 @@ def ordinal(
         Levels, integers in {0, ..., L - 1}.
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         Loss of a row.
     sample_weight : array-like of shape (m,), optional
@@ -391,7 +393,7 @@ def make_margin_problem(
     X: Any,
     y: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     loss: LossName = "hinge",
     epsilon: float = 0.1,
     qid: ArrayLike | None = None,
@@ -409,8 +411,8 @@ def make_margin_problem(
         Labels, targets or relevance grades.
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     loss : str, default "hinge"
         Name of the loss.
     epsilon : float, default 0.1
@@ -439,7 +441,7 @@ def make_task_problems(
     X: Any,
     y: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     losses: Sequence[LossName] = LOSSES,
     epsilon: float = 0.1,
     qid: ArrayLike | None = None,
@@ -460,8 +462,8 @@ def make_task_problems(
         Labels, targets or relevance grades.
     C : float, default 1.0
         Cost per unit of loss, in (0, inf].
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     losses : sequence of str
         Losses of the margin problems; the one-norm problems, which have the hinge, are
         included if the hinge is.
@@ -547,7 +549,7 @@ def make_family_problem(
     task: str,
     X: Any,
     y: ArrayLike,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     epsilon: float = 0.1,
     qid: ArrayLike | None = None,
     **weights: Any,
@@ -564,8 +566,8 @@ def make_family_problem(
         Features, stored as in `classification`.
     y : array-like of shape (m,)
         Labels, targets or relevance grades.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     epsilon : float, default 0.1
         Half the width of the tube of a regression.
     qid : array-like of shape (m,), optional
@@ -621,7 +623,7 @@ def one_norm_classification(
     X: Any,
     y: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     bias: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> OneNormProblem:
@@ -638,8 +640,8 @@ def one_norm_classification(
         Labels in {-1, +1}.
     C : float, default 1.0
         Cost per unit of loss, positive and finite.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     bias : {True, False, "free", "none"}, default True
         "free" or True, "none" or False.
     sample_weight : array-like of shape (m,), optional
@@ -665,7 +667,7 @@ def ranking_vector_machine(
     y: ArrayLike,
     qid: ArrayLike | None = None,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     per_query: Literal["sum", "mean"] = "sum",
     query_weight: Mapping[Any, float] | None = None,
 ) -> OneNormProblem:
@@ -684,8 +686,8 @@ def ranking_vector_machine(
         Queries; pairs are within a query.
     C : float, default 1.0
         Cost per unit of loss, positive and finite.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     per_query, query_weight : object
         As in `ranking`, but finite.
 
@@ -709,7 +711,7 @@ def one_norm_ranking(
     y: ArrayLike,
     qid: ArrayLike | None = None,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     per_query: Literal["sum", "mean"] = "sum",
     query_weight: Mapping[Any, float] | None = None,
 ) -> OneNormProblem:
@@ -728,8 +730,8 @@ def one_norm_ranking(
         Queries; pairs are within a query.
     C : float, default 1.0
         Cost per unit of loss, positive and finite.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     per_query, query_weight : object
         As in `ranking`, but finite.
 
@@ -752,7 +754,7 @@ def one_norm_ranking_from_pairs(
     X: Any,
     pairs: ArrayLike,
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     over: Literal["points", "pairs"] = "points",
     pair_weight: ArrayLike | None = None,
 ) -> OneNormProblem:
@@ -769,8 +771,8 @@ def one_norm_ranking_from_pairs(
         Point indices (preferred, other).
     C : float, default 1.0
         Cost per unit of loss, positive and finite.
-    kernel : Kernel, optional
-        Kernel of f; linear by default.
+    kernel : Kernel or str, optional
+        Kernel of f, or its name with default parameters; linear by default.
     over : {"points", "pairs"}, default "points"
         Index set of x.
     pair_weight : array-like of shape (p,), optional
@@ -822,14 +824,11 @@ def make_one_norm(
     )
 
 
-def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[str, ...] | None]:
+def _features(
+    X: Any, given: Kernel | str | None
+) -> tuple[Features, Kernel, tuple[str, ...] | None]:
     """Return X as float64, dense or CSR, the kernel, and the column names."""
-    kernel, names = linear() if kernel is None else kernel, column_names(X)
-    if not isinstance(kernel, Kernel):
-        raise ValueError(
-            f"kernel must be what linear(), polynomial(), rbf(), sigmoid() or precomputed() "
-            f"returns, not {format_value(kernel)}"
-        )
+    names = column_names(X)
     if is_sparse(X):
         X = X.tocsr()
         check_reals(X.data, "X")
@@ -845,6 +844,9 @@ def _features(X: Any, kernel: Kernel | None) -> tuple[Features, Kernel, tuple[st
     largest = largest_entry(X)
     if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
+    kernel = linear() if given is None else named_kernel(given, X, None, {})
+    if kernel.nonnegative:
+        check_nonnegative(X)
     if kernel.given:
         X = dense(X)
         if X.shape[0] != X.shape[1]:

@@ -20,20 +20,24 @@ LISTED_PAIRS = 10_000_000
 
 
 class Signed(Rows):
-    """Classification: y_i (f(x_i) + b) >= 1, one row per point.
+    """Classification: y_i (f(x_i) + b) >= target, one row per point.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
         Labels in {-1, +1}.
+    target : float, default 1.0
+        Target of every row, finite; not 1 in problems whose margin is a variable.
     """
 
     largest_target = 1.0
 
-    def __init__(self, y: Array) -> None:
-        self.y = np.asarray(y, dtype=np.float64)
+    def __init__(self, y: Array, target: float = 1.0) -> None:
+        self.y, self.target = np.asarray(y, dtype=np.float64), target
         self.m = self.p = len(self.y)
-        self.t, self.s = np.ones(self.p), self.y
+        self.t, self.s = np.full(self.p, target), self.y
+        if target != 1.0:
+            self.largest_target = abs(target) or 1.0
 
     def dot(self, f: Array) -> Array:
         return np.asarray(self.y * f)
@@ -46,9 +50,7 @@ class Signed(Rows):
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy import sparse
-
-        return sparse.diags_array(self.y).tocsr()
+        return _single_entries(self.y, np.arange(self.m, dtype=np.int32), self.m)
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         return gram_of_points(Z, D, single)
@@ -60,7 +62,7 @@ class Signed(Rows):
         return signed_features(Z.rows(index), self.y[index])
 
     def part(self, points: Index) -> tuple[Any, Any]:
-        return Signed(self.y[points]), points
+        return Signed(self.y[points], self.target), points
 
 
 class Tube(Rows):
@@ -98,10 +100,7 @@ class Tube(Rows):
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy import sparse
-
-        identity = sparse.eye_array(self.m)
-        return sparse.vstack([identity, -identity]).tocsr()
+        return _single_entries(self.s, np.tile(np.arange(self.m, dtype=np.int32), 2), self.m)
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         return gram_of_points(Z, D[: self.m] + D[self.m :], single)
@@ -226,6 +225,14 @@ class Pairs(Rows):
         return Pairs(
             place[self.preferred[selected]], place[self.other[selected]], len(points)
         ), selected
+
+
+def _single_entries(entries: Array, points: Index, m: int) -> Any:
+    """Return rows with one entry each as a CSR array, shape (p, m)."""
+    from scipy import sparse
+
+    ends = np.arange(len(entries) + 1, dtype=points.dtype)
+    return sparse.csr_array((entries.copy(), points, ends), shape=(len(entries), m))
 
 
 def gram_of_points(Z: Explicit, D: Array, single: bool) -> Array:

@@ -1,12 +1,42 @@
-"""One-class SVM by LIBSVM, through scikit-learn."""
+"""One-class SVM by SMO, and by LIBSVM through scikit-learn."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from equimargin.formulations.declarations.drawing import Data
 from equimargin.formulations.declarations.program_problem import ProgramProblem
+from equimargin.formulations.problem.construct import classification
+from equimargin.solvers.dual.variable_margin import solve_variable_margin
 from equimargin.solvers.registry import solver
+from equimargin.solvers.solution import Limits
+
+GAP = 1e-9
+"""Relative gap at which SMO ends; the family requires 1e-6."""
+
+
+@solver(
+    "one_class.smo",
+    "one_class",
+    algorithm="SMO with the sum of the multipliers fixed",
+)
+def smo(problem: ProgramProblem, limits: Limits) -> tuple[str, Data]:
+    """Return the dual point of SMO.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family one_class.
+    limits : Limits
+        Limits of the run.
+    """
+    d = problem.data
+    m = len(d["X"])
+    own = classification(d["X"], np.ones(m), 1 / (d["nu"] * m), bias=False)
+    found = solve_variable_margin(own, d["nu"], replace(limits, tol=GAP))
+    return "dual", {"a": found.point.multipliers}
 
 
 @solver(

@@ -110,7 +110,7 @@ HOME = tuple(
 def drawn(family: str, number: Sequence[int]) -> str:
     """Draw a problem as source text, with `number` as the seed.
 
-    With more than two points, an RBF kernel is mostly replaced by its Gram matrix.
+    With more than two points, an RBF or Laplacian kernel is mostly replaced by its Gram matrix.
     """
     rng = np.random.default_rng(number)
     m = int(rng.integers(1, 3)) if rng.integers(SMALL_ONE_IN) else int(rng.integers(3, MOST + 1))
@@ -130,7 +130,8 @@ def drawn(family: str, number: Sequence[int]) -> str:
         family.partition(".")[0]
     ]
     text = of_kind(rng, family, points, m, said)
-    return f"given_gram({text})" if kernel.startswith("rbf") and m > 2 and rng.integers(4) else text
+    irrational = kernel.startswith(("rbf", "laplacian"))
+    return f"given_gram({text})" if irrational and m > 2 and rng.integers(4) else text
 
 
 def _classification(rng: np.random.Generator, family: str, X: str, m: int, said: list[str]) -> str:
@@ -260,7 +261,8 @@ def _kernel(rng: np.random.Generator) -> str:
             f"{float(rng.choice([1.0, 0.5, size(rng)]))!r}, {coef0!r})"
         )
     if which < 17:
-        return f"rbf({float(rng.choice([1.0, 0.5, size(rng)]))!r})"
+        name = "laplacian" if which == 16 else "rbf"
+        return f"{name}({float(rng.choice([1.0, 0.5, size(rng)]))!r})"
     return "precomputed()" if which < 19 else "sigmoid(0.5, -1.0)"
 
 

@@ -17,7 +17,9 @@ from equimargin.formulations import (
     Kernel,
     MarginProblem,
     Symbols,
+    chi2,
     exponential,
+    laplacian,
     linear,
     minimize,
     polynomial,
@@ -123,7 +125,17 @@ def test_a_variable_without_a_value_is_named(own: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kernel", [rbf(0.5), polynomial(3, 0.5, 1.0), exponential(0.7), sigmoid(0.5, -1.0)]
+    "kernel",
+    [
+        rbf(0.5),
+        polynomial(3, 0.5, 1.0),
+        exponential(0.7),
+        sigmoid(0.5, -1.0),
+        laplacian(0.7),
+        chi2(0.7),
+        2.0 * rbf(0.5) + linear(),
+        laplacian(0.7) * polynomial(2, 0.5, 1.0),
+    ],
 )
 def test_every_kernel_conforms(kernel: Kernel) -> None:
     check_kernel(kernel)

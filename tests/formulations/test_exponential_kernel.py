@@ -61,7 +61,7 @@ def test_a_file_keeps_it() -> None:
 
 
 def test_it_has_a_name_and_one_parameter() -> None:
-    assert list(KERNELS)[:6] == ["linear", "poly", "rbf", "sigmoid", "precomputed", "exponential"]
+    assert list(KERNELS)[:6] == ["linear", "poly", "rbf", "sigmoid", "precomputed", "chi2"]
     assert named_kernel("exponential", X, None, {"gamma": "auto"}) == exponential(0.5)
     with pytest.raises(ValueError, match=r"^the kernel exponential has no degree; it has gamma$"):
         named_kernel("exponential", X, None, {"degree": 2})

@@ -17,8 +17,18 @@ from equimargin.formulations import (
     OneNormProblem,
     Problem,
 )
+from equimargin.formulations.kernels.chi2 import Chi2
 from equimargin.formulations.kernels.exponential import Exponential
-from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial
+from equimargin.formulations.kernels.kernel import (
+    RBF,
+    Intercept,
+    Linear,
+    Multiple,
+    Polynomial,
+    Product,
+    Sum,
+)
+from equimargin.formulations.kernels.laplacian import Laplacian
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
@@ -67,6 +77,19 @@ def entry(kernel: Kernel, x: Vector, z: Vector) -> Fraction:
         return inner(x, z)
     if isinstance(kernel, Polynomial):
         return (Fraction(kernel.gamma) * inner(x, z) + Fraction(kernel.coef0)) ** kernel.degree
+    if isinstance(kernel, Sum):
+        return entry(kernel.first, x, z) + entry(kernel.second, x, z)
+    if isinstance(kernel, Product):
+        return entry(kernel.first, x, z) * entry(kernel.second, x, z)
+    if isinstance(kernel, Multiple):
+        return Fraction(kernel.factor) * entry(kernel.kernel, x, z)
+    if isinstance(kernel, Laplacian | Chi2):
+        terms = [
+            abs(a - b) if isinstance(kernel, Laplacian) else (a - b) ** 2 / (a + b)
+            for a, b in zip(x, z, strict=True)
+            if a != b
+        ]
+        return exponential(-Fraction(kernel.gamma) * sum(terms, Fraction(0)))
     assert isinstance(kernel, RBF | Exponential)
     difference = [a - b for a, b in zip(x, z, strict=True)]
     square = inner(difference, difference)

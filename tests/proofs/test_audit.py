@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -120,6 +121,19 @@ def test_a_linear_classifier(loss: str, intercept: bool, scaling: float) -> None
         slacks**2 if loss == "squared_hinge" else slacks
     ).sum()
     holds(audit(estimator, X, Y), float(own))
+
+
+@pytest.mark.parametrize(
+    ("function", "labels"),
+    [(laplacian_kernel, Y), (chi2_kernel, Y), (laplacian_kernel, np.arange(120) % 3)],
+)
+def test_functions_of_scikit_learn_are_audited_as_kernels(
+    function: Any, labels: np.ndarray
+) -> None:
+    """A function that is optimal for a kernel of another gamma has a larger excess."""
+    points = np.abs(X)
+    found = audit(SVC(kernel=function, C=0.5, tol=1e-8).fit(points, labels), points, labels)
+    assert found.relative_excess[1] < 1e-6
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])

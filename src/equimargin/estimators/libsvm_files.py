@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import MarginEstimator, ProvenEstimator
+from equimargin.estimators.base import KernelEstimator, ProvenEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.fitted import Functions
 from equimargin.estimators.regressor import Regressor
@@ -47,6 +47,14 @@ from equimargin.solvers.problem_file import whole
 
 LARGEST_LABEL = 2**31 - 1
 """Largest absolute value of a label; LIBSVM and LIBLINEAR read labels as C's int."""
+TYPES_OF_LIBSVM = {
+    "SVC": "c_svc",
+    "NuSVC": "nu_svc",
+    "SVR": "epsilon_svr",
+    "NuSVR": "nu_svr",
+    "OneClassSVM": "one_class",
+}
+"""LIBSVM's type of every class of scikit-learn's names; `equimargin.svm` is a layer above."""
 ONLY_OF_LINEAR_SVC = {"multi_class": "ovr", "penalty": "l2"}
 """Parameters of a LinearSVC that can be written."""
 LIBLINEAR_TYPE_OF_LOSS = {
@@ -66,7 +74,7 @@ KERNELS_OF_LIBSVM: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
 """LIBSVM's name and parameters of every kernel that it has."""
 
 
-def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str]) -> None:
+def write_libsvm_model(estimator: KernelEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or regressor as a model file of LIBSVM.
 
     Its decision values in LIBSVM are those of the estimator, and positive for the larger
@@ -76,7 +84,8 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
 
     Parameters
     ----------
-    estimator : MarginClassifier, MarginRegressor or a PathCV of the two
+    estimator : MarginClassifier, MarginRegressor or a PathCV of the two, or OneClassSVM,
+        SVC, NuSVC, SVR or NuSVR of `equimargin.svm`
         Fitted estimator; with `probability`, its sigmoids are written for LIBSVM's -b 1.
     path : str or path-like
         Path of the file, which is replaced as a whole.
@@ -91,32 +100,38 @@ def write_libsvm_model(estimator: MarginEstimator, path: str | os.PathLike[str])
 
     Notes
     -----
-    The type is c_svc or epsilon_svr for any loss. With a precomputed kernel a support
+    The type of estimators with a loss is c_svc or epsilon_svr. With a precomputed kernel a support
     vector is the number of its training row, from 1.
     """
-    functions = _functions(estimator, "write_libsvm_model")
+    own = isinstance(estimator, KernelEstimator)
+    kind = TYPES_OF_LIBSVM.get(type(estimator).__name__) if own else None
+    functions = _functions(estimator, "write_libsvm_model", kind is not None)
     kernel = Linear() if functions.linear else functions.kernel
     coefficients = np.eye(len(functions.biases)) if functions.linear else functions.coefficients
     biases = functions.biases
     if isinstance(kernel, Intercept):
         kernel, biases = kernel.kernel, biases + coefficients.sum(axis=1)
+    # A linear function has one support vector, w; a given matrix has none.
     points = functions.coefficients if functions.linear else functions.points
     vectors = list(_numbered(functions.support) if points is None else _features(points))
     header = _kernel_lines(kernel)
-    if isinstance(estimator, Classifier):
+    if hasattr(estimator, "classes_"):
         labels = _labels(estimator)
         order = _descending_pairs(len(labels))
         body, of_class = _grouped(coefficients, vectors, len(labels))
-        header = ["svm_type c_svc", *header, f"nr_class {len(labels)}", f"total_sv {len(body)}"]
+        sizes = [f"nr_class {len(labels)}", f"total_sv {len(body)}"]
+        header = [f"svm_type {kind or 'c_svc'}", *header, *sizes]
         header += [f"rho {_numbers(-biases[order])}", f"label {_numbers(labels)}"]
-        if getattr(estimator, "probability", False):
-            A, B = estimator.calibration_[order].T
+        sigmoids: Array = getattr(estimator, "calibration_", np.empty((0, 2)))
+        if len(sigmoids):
+            A, B = sigmoids[order].T
             header += [f"probA {_numbers(A)}", f"probB {_numbers(B)}"]
         header += [f"nr_sv {_numbers(of_class)}"]
     else:
         rows = zip(coefficients[0].tolist(), vectors, strict=True)
         body = [f"{coefficient!r} {vector}" for coefficient, vector in rows]
-        header = ["svm_type epsilon_svr", *header, "nr_class 2", f"total_sv {len(body)}"]
+        sizes = ["nr_class 2", f"total_sv {len(body)}"]
+        header = [f"svm_type {kind or 'epsilon_svr'}", *header, *sizes]
         header += [f"rho {_numbers(-biases)}"]
     _write(path, [*header, "SV", *body])
 
@@ -212,15 +227,16 @@ def _liblinear_type(estimator: ProvenEstimator) -> str:
     return f"L2R_L2LOSS_{kind}" if free else f"L2R_L2LOSS_{kind}_DUAL"
 
 
-def _functions(estimator: ProvenEstimator, name: str) -> Functions:
-    """Return the decision functions of a fitted classifier or regressor."""
-    if not isinstance(estimator, Classifier | Regressor):
+def _functions(estimator: Any, name: str, known: bool = False) -> Functions:
+    """Return the decision functions of a fitted classifier or regressor, or a known class."""
+    if not (known or isinstance(estimator, Classifier | Regressor)):
         raise ValueError(
             f"{name} takes a fitted MarginClassifier, MarginRegressor or a PathCV of the two, not "
             f"{type(estimator).__name__}; of a pipeline, pass the last step"
         )
     check_is_fitted(estimator)
-    return estimator._functions
+    functions: Functions = estimator._functions
+    return functions
 
 
 def _labels(estimator: Any) -> list[int]:

@@ -15,6 +15,7 @@ True
 from equimargin.svm.classifier import SVC
 from equimargin.svm.linear_classifier import LinearSVC
 from equimargin.svm.linear_regressor import LinearSVR
+from equimargin.svm.nu import NuSVC, NuSVR, OneClassSVM
 from equimargin.svm.regressor import SVR
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]

@@ -1,4 +1,4 @@
-"""Base of SVC and SVR: points, kernel, and the fitted attributes of scikit-learn."""
+"""Bases of the machines with a kernel: points, kernel, fitted attributes of scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from equimargin.estimators.base import KernelEstimator, symmetrise
-from equimargin.estimators.fitted import Functions
+from equimargin.estimators.fitted import Functions, ProvenSolution
 from equimargin.formulations import Kernel, precomputed
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Linear
@@ -39,13 +39,11 @@ class SupportVectorMachine(KernelEstimator):
     """
 
     kernel: Any = "rbf"
-    C: float = 1.0
     tol: float = 1e-3
     shrinking: bool = True
     cache_size: float = 200
     verbose: bool | int = False
     max_iter: int = -1
-    device: str = "cpu"
 
     _parameter_constraints = COMMON | KERNEL
 
@@ -59,8 +57,6 @@ class SupportVectorMachine(KernelEstimator):
         return super()._limits | {
             "tol": find_gap(self.tol),
             "max_iter": None if self.max_iter == -1 else self.max_iter,
-            "n_jobs": effective_n_jobs(self.n_jobs),
-            "device": self.device,
         }
 
     def _read(self, X: Any, y: ArrayLike, **more: Any) -> tuple[Features, NDArray[Any]]:
@@ -162,7 +158,7 @@ class SupportVectorMachine(KernelEstimator):
         """Return the coefficients (P, s) of the functions as `dual_coef_` has them."""
         return beta
 
-    def _warning(self, worst: Solution) -> str:
+    def _warning(self, worst: ProvenSolution) -> str:
         text = super()._warning(worst)
         if worst.status is not Status.ITERATION_LIMIT:
             return text
@@ -206,6 +202,20 @@ class SupportVectorMachine(KernelEstimator):
                     f"cannot use sparse input in {type(self).__name__!r} trained on dense data; "
                     f"pass X.toarray()"
                 )
+        functions = self._decision_functions
+        if functions.points is not None and self._sparse:
+            to_sparse = is_sparse(functions.points)
+            X = type(self.support_vectors_)(X) if to_sparse else dense(X)
+        return functions(X)
+
+    @property
+    def _functions(self) -> Functions:
+        """Functions as files of LIBSVM have them."""
+        return self._decision_functions
+
+    @property
+    def _decision_functions(self) -> Functions:
+        """All functions, with the signs of `intercept_`."""
         points, coefficients = self.support_vectors_, self._beta
         if self._is_linear:
             points, coefficients = None, dense(self.coef_)
@@ -213,14 +223,28 @@ class SupportVectorMachine(KernelEstimator):
             points = None
         elif self._sparse:
             points = densify_small(points)
-            X = type(self.support_vectors_)(X) if is_sparse(points) else dense(X)
         return Functions(
             self._fitted_kernel,
             self.support_.astype(np.intp),
             points,
             coefficients,
             self.intercept_,
-        )(X)
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostMachine(SupportVectorMachine):
+    """Base of the machines with a cost per unit of loss, which a graphics card can fit."""
+
+    C: float = 1.0
+    device: str = "cpu"
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return super()._limits | {
+            "n_jobs": effective_n_jobs(self.n_jobs),
+            "device": self.device,
+        }
 
 
 def densify_small(points: Features) -> Features:

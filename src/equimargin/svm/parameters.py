@@ -32,12 +32,13 @@ KERNEL: dict[str, list[Any]] = {
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     "shrinking": ["boolean"],
     "cache_size": [Interval(Real, 0, None, closed="neither")],
     "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     "break_ties": ["boolean"],
 }
-"""Constraints of the parameters of `SVC` and `SVR` alone."""
+"""Constraints of the parameters of the machines with a kernel alone."""
 LINEAR: dict[str, list[Any]] = {
     "penalty": [StrOptions({"l1", "l2"})],
     "dual": ["boolean", StrOptions({"auto"})],
@@ -85,6 +86,8 @@ def weigh_classes(
     ValueError
         If a factor is negative or NaN, or a label of the mapping is unknown.
     """
+    if class_weight is None:
+        return np.ones(len(np.asarray(classes)))
     factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
     wrong = np.flatnonzero(~(factors >= 0))
     if len(wrong):

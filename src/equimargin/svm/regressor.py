@@ -13,11 +13,11 @@ from equimargin.estimators.fitted import make_coefficients
 from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers import solve
-from equimargin.svm.machine import SupportVectorMachine, densify_small
+from equimargin.svm.machine import CostMachine, densify_small
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVR(RegressorMixin, SupportVectorMachine):
+class SVR(RegressorMixin, CostMachine):
     """Epsilon-support vector regression, as scikit-learn's class of this name.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i max(0, |y_i - f(x_i) - b| - epsilon)

@@ -41,9 +41,10 @@ def check_kernel(kernel: Kernel) -> None:
             "this platform lacks extended precision, which the check of a kernel needs"
         )
     for seed, size in enumerate(SCALES):
+        points = np.random.default_rng(seed).normal(size=(40, 3))
         _check_at(
             kernel,
-            size * np.random.default_rng(seed).normal(size=(40, 3)),
+            size * (np.abs(points) if kernel.nonnegative else points),
             f"{kernel!r} at points of size {size:g}",
         )
 

@@ -18,8 +18,8 @@ nine cases satisfies all conditions of the optimum. One pair of a linear program
 u = min(C, 1 / largest entry of B), with the dual constraint B'u <= 1. Any other problem
 of one or two points has the optimum 0, which its bias attains.
 
-The values of an RBF kernel are enclosed by ball arithmetic; the optimum decreases as
-|x - z|^2 increases, for any labels.
+The values of an RBF and a Laplacian kernel are enclosed by ball arithmetic; the optimum
+decreases as the distance of x and z increases, for any labels.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from typing import Any
 from campaigns.exact.nightly import kernel_matrix
 from equimargin.formulations import Kernel, MarginProblem, OneNormProblem, Problem
 from equimargin.formulations.kernels.kernel import RBF, Intercept, Linear, Polynomial, Precomputed
+from equimargin.formulations.kernels.laplacian import Laplacian
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from narrow import present
@@ -58,7 +59,7 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """Bounds lower <= optimum <= upper, equal except for an RBF kernel; None is infinity.
+    """Bounds lower <= optimum <= upper, equal except for an exponential; None is infinity.
 
     The multipliers `alpha`, shape (p,), have one of them as their dual value.
     """
@@ -94,9 +95,11 @@ def kernel_value(kernel: Kernel, x: list[Fraction], z: list[Fraction], end: int)
     """Return k(x, z), or the lower (0) or upper (1) end of its enclosure."""
     if isinstance(kernel, Intercept):
         return kernel_value(kernel.kernel, x, z, end) + 1
-    if isinstance(kernel, RBF):
-        square = sum(((a - b) ** 2 for a, b in zip(x, z, strict=True)), ZERO)
-        return exponential(Fraction(kernel.gamma) * square)[end]
+    if isinstance(kernel, RBF | Laplacian):
+        differences = [abs(a - b) for a, b in zip(x, z, strict=True)]
+        power = 2 if isinstance(kernel, RBF) else 1
+        distance = sum((difference**power for difference in differences), ZERO)
+        return exponential(Fraction(kernel.gamma) * distance)[end]
     return entry(kernel, x, z)
 
 
@@ -124,11 +127,13 @@ def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
 
 def _closed(kernel: Kernel) -> bool:
     inner = kernel.kernel if isinstance(kernel, Intercept) else kernel
-    return isinstance(inner, Linear | Polynomial | RBF | Precomputed)
+    return isinstance(inner, Linear | Polynomial | RBF | Laplacian | Precomputed)
 
 
 def _rounded(kernel: Kernel) -> bool:
-    return isinstance(kernel, RBF) or (isinstance(kernel, Intercept) and _rounded(kernel.kernel))
+    return isinstance(kernel, RBF | Laplacian) or (
+        isinstance(kernel, Intercept) and _rounded(kernel.kernel)
+    )
 
 
 def _matrix(problem: Problem, end: int) -> Matrix:

@@ -454,8 +454,8 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         ),
         (
             ("compare", "xor", "--kernel", "p"),
-            "linear, poly, rbf, sigmoid, precomputed, exponential; did you mean poly or "
-            "precomputed?",
+            "linear, poly, rbf, sigmoid, precomputed, chi2, exponential, laplacian; did you "
+            "mean poly or precomputed?",
         ),
         (
             ("compare", "xor", "--task", "rnking"),

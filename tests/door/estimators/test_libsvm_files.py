@@ -27,7 +27,7 @@ from equimargin.proofs import audit
 from equimargin.proofs.foreign_files import read
 from equimargin.proofs.foreign_machines import Machines, stated_for_classes
 from equimargin.proofs.foreign_models import Model
-from equimargin.svm import LinearSVC, LinearSVR
+from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 DIGITS = load_digits()
 ROWS = np.flatnonzero(DIGITS.target < 4)[::7]
@@ -50,6 +50,34 @@ REGRESSORS = [
     pytest.param(MarginRegressor(epsilon=0.01), X, TARGETS, id="linear regression"),
     pytest.param(MarginRegressor(kernel="rbf", epsilon=0.01), X, TARGETS, id="rbf regression"),
 ]
+MACHINES = [
+    pytest.param(SVC(), X, Y, id="SVC"),
+    pytest.param(NuSVC(nu=0.2), X, TWO, id="NuSVC"),
+    pytest.param(NuSVC(nu=0.2, kernel="linear"), X, Y, id="NuSVC, linear"),
+    pytest.param(NuSVC(nu=0.2, kernel="precomputed"), GRAM, Y, id="NuSVC, precomputed"),
+    pytest.param(SVR(), sparse.csr_array(X), TARGETS, id="SVR"),
+    pytest.param(NuSVR(), X, TARGETS, id="NuSVR"),
+    pytest.param(OneClassSVM(nu=0.2), X, TARGETS, id="OneClassSVM"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "points", "targets"), MACHINES)
+def test_libsvm_file_of_a_machine_of_scikit_learns_names_has_its_function(
+    estimator: Any, points: Any, targets: Any, tmp_path: Path
+) -> None:
+    estimator.fit(points, targets)
+    write_libsvm_model(estimator, tmp_path / "model")
+    text = (tmp_path / "model").read_text()
+    kind = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr"}
+    assert text.startswith(f"svm_type {kind.get(type(estimator).__name__, 'one_class')}\n")
+    # The audit reads the functions of c_svc and epsilon_svr.
+    as_a_cost = re.sub("nu_svc", "c_svc", re.sub("nu_svr|one_class", "epsilon_svr", text))
+    (tmp_path / "model").write_text(as_a_cost)
+    model = read(tmp_path / "model")
+    models = [m.model for m in model.machines] if isinstance(model, Machines) else [model]
+    found = np.column_stack([function(one, points) for one in models])
+    # The audit's functions are positive for the larger label, as of two classes those are.
+    assert_close(found, estimator._evaluated(points) * (-1 if len(models) > 1 else 1))
 
 
 def function(model: Any, points: Any) -> np.ndarray:

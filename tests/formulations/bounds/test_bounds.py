@@ -25,9 +25,11 @@ from equimargin.formulations import (
     OneNormProblem,
     Point,
     Problem,
+    chi2,
     classification,
     exponential,
     interval,
+    laplacian,
     linear,
     one_norm_ranking,
     polynomial,
@@ -506,6 +508,17 @@ def test_points_at_the_origin_need_no_shift() -> None:
     assert found.interval.relative_width <= 1e-12
 
 
+LATER_KERNELS = [
+    laplacian(50.0),
+    laplacian(1e-6),
+    chi2(50.0),
+    chi2(1e-6),
+    0.3 * rbf(50.0) + linear(),
+    polynomial(2, 0.1, 3.0) * laplacian(0.1),
+    chi2(0.5) * (linear() + 7.0 * exponential(0.1)),
+]
+
+
 @given(
     features(max_points=5),
     st.one_of(
@@ -519,6 +532,7 @@ def test_points_at_the_origin_need_no_shift() -> None:
                 polynomial(5, 0.1, 3.0),
                 Intercept(rbf(50.0)),
                 Intercept(rbf(0.1)),
+                *LATER_KERNELS,
             ]
         ),
     ),
@@ -526,8 +540,14 @@ def test_points_at_the_origin_need_no_shift() -> None:
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), exponential(1.0))
 @example(np.array([[0.0, 0.0], [1e-170, 1e-165]]), exponential(1e160))
+@example(np.array([[0.0] * 100, [1.6e-162] * 100]), exponential(1e163))
+@example(np.array([[0.0, 1e-160], [1e-170, 1e-165]]), laplacian(1e160))
+@example(np.array([[0.0, 5e-324], [5e-324, 1e-323]]), chi2(1e300))
+@example(np.array([[0.13, -0.13, 0.64], [0.1, -0.54, -0.13]]), rbf(50.0) + linear())
+@example(np.array([[0.3, 0.7], [0.31, 0.69]]), rbf(0.001) * polynomial(40, 0.1, 3.0))
 def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     """Column by column: |computed - exact| <= E e_j; and K v within the bound of its product."""
+    X = np.abs(X) if kernel.nonnegative else X
     m = len(X)
     exact = gram(kernel, X)
     K = kernel.block(X, X)
@@ -548,7 +568,13 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
     st.one_of(
         kernels(),
         st.sampled_from(
-            [rbf(50.0), exponential(50.0), polynomial(5, 0.1, 3.0), Intercept(rbf(0.1))]
+            [
+                rbf(50.0),
+                exponential(50.0),
+                polynomial(5, 0.1, 3.0),
+                Intercept(rbf(0.1)),
+                *LATER_KERNELS,
+            ]
         ),
     ),
 )
@@ -557,6 +583,7 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
 def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
     X: np.ndarray, kernel: Kernel
 ) -> None:
+    X = np.abs(X) if kernel.nonnegative else X
     extended = classification(X, np.ones(len(X)), kernel=kernel).gram.extended
     # The platform has no extended precision.
     if extended is None:

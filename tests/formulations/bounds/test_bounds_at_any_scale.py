@@ -24,8 +24,10 @@ from equimargin.formulations import (
     OneNormProblem,
     Point,
     Problem,
+    chi2,
     classification,
     interval,
+    laplacian,
     linear,
     one_norm_ranking,
     polynomial,
@@ -614,6 +616,15 @@ def test_a_tiny_gram_matrix_is_shifted_until_it_is_positive_semidefinite(K: Any)
             rbf(1.0),
             Exponential(1e300),
             Exponential(1.0),
+            laplacian(1e300),
+            laplacian(1e-320),
+            laplacian(1.0),
+            chi2(1e300),
+            chi2(1.0),
+            1e300 * rbf(1.0),
+            1e-320 * polynomial(2, 1e-300, 1e-320) + linear(),
+            polynomial(3, 0.5, 0.0) * laplacian(1.0),
+            linear() * linear(),
         ]
     ),
     st.data(),
@@ -623,6 +634,7 @@ def test_entries_that_underflow_are_within_their_bound(kernel: Any, data: st.Dat
     scale, unit = data.draw(extreme_scales()), data.draw(extreme_scales())
     with np.errstate(over="ignore"):
         X = finite(np.array([[1.0, -2.0], [0.3, 0.7], [1.0, -2.5]]) * scale)
+        X = np.abs(X) if kernel.nonnegative else X
         v = finite(np.array([1.0, -1.0, 0.7]) * unit)
     # The constructor rejects entries that overflow.
     problem = replace(classification(np.ones((3, 2)), np.ones(3), kernel=kernel), X=X)

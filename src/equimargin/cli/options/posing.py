@@ -102,7 +102,7 @@ class ProblemFields:
             parser=_gamma,
             metavar="GAMMA",
             help="Kernel parameter: a number, scale for 1/(d var(X)) with d features, the default "
-            "of poly, rbf and sigmoid, or auto for 1/d.",
+            "of poly, rbf and sigmoid, or auto for 1/d, the default of laplacian.",
             rich_help_panel=PROBLEM,
         ),
     ] = None

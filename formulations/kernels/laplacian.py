@@ -1,0 +1,101 @@
+"""Laplacian kernel exp(-gamma |x - z|_1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from equimargin.formulations.kernels.additive import sum_over_features, sums_are_finite
+from equimargin.formulations.kernels.kernel import Kernel, bound_exponentials, set_number
+from equimargin.formulations.kernels.registry import kernel
+from equimargin.formulations.numeric.arrays import Array, Features
+
+
+@kernel("laplacian")
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, z) = exp(-gamma sum_j |x_j - z_j|).
+
+    It is the product of exponential kernels of the features. By name, gamma is 1 / d by
+    default, as in scikit-learn.
+
+    Parameters
+    ----------
+    gamma : float
+        Positive and finite.
+
+    Raises
+    ------
+    ValueError
+        If gamma is no such number.
+    """
+
+    gamma: float = 1.0
+
+    sklearn_name = "laplacian"
+    sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "auto"}
+
+    def __post_init__(self) -> None:
+        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
+
+    # A distance that overflows gives an entry of 0.
+    @np.errstate(over="ignore")
+    def block(self, X: Features, Z: Features) -> Array:
+        K = sum_over_features(X, Z, chi2=False)
+        K *= -self.gamma
+        return np.asarray(np.exp(K, out=K))
+
+    def diagonal(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+    def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
+        """Bound E v for the rounding of |x - z|_1 and of its exponential.
+
+        Every difference has one rounding, and none by underflow; their sum has d - 1
+        more, and the product with gamma one more and eta. The exponent thus has the
+        relative error gamma_{d+1}, plus eta.
+
+        Parameters
+        ----------
+        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
+            Points.
+        K : ndarray of shape (n, m)
+            Computed entries k(x_i, z_j).
+        v : ndarray of shape (m,)
+            Weights of the entries' errors, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Upper bound of E v.
+        """
+        if not sums_are_finite(X, Z):
+            return np.full(X.shape[0], float(v.sum()) * 1.01)
+        return bound_exponentials(K, X.shape[1] + 1, 0.0, v)
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+
+def laplacian(gamma: float = 1.0) -> Laplacian:
+    """Return the kernel exp(-gamma |x - z|_1).
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse length scale.
+
+    Returns
+    -------
+    Laplacian
+        Kernel.
+
+    Raises
+    ------
+    ValueError
+        If gamma is not positive and finite.
+    """
+    return Laplacian(gamma)
