@@ -21,6 +21,7 @@ from equimargin.formulations.numeric.arrays import Array, Features, canonical, d
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
     UNIT,
+    divide_rounded,
     find_unit,
     gamma_n,
     multiply_rounded,
@@ -597,9 +598,9 @@ class Product(Composite):
         """Bound E v by the bounds E_k and E_l of the parts.
 
         The error of k l before its rounding, which adds u |K| + eta, is at most |k| E_l
-        + |l| E_k, with the computed k. Of a positive semidefinite kernel, |l(x, z)| is at
-        most the root of l(x, x) l(z, z). Every part is bounded once, so that the time of
-        long products is no power of 2.
+        + (|l| + E_l) E_k. Of a positive semidefinite kernel, |k(x, z)| is at most the
+        root of k(x, x) k(z, z), and every entry of E_l at most the sum of its row. The
+        first kernel, itself a product in k l m, is bounded only once.
 
         Parameters
         ----------
@@ -617,19 +618,18 @@ class Product(Composite):
         """
         if not self.positive_semidefinite:
             return np.full(len(K), np.nan)
-        A, B = (part.block(X, Z) for part in self.parts)
-        sizes = np.abs(A)
-        # Both |A| and the entries of the second kernel are at most left_i right_j.
-        left = sizes.max(axis=1, initial=0.0)
-        shares = sizes / np.where(left > 0, left, 1.0)[:, None]
-        right = round_toward(shares.max(axis=0, initial=0.0), 1)
-        of_second = multiply_rounded(
-            left, self.second.rounding(X, Z, B, multiply_rounded(right, v, 1)), 1
+        k, other = ((part, part.block(X, Z)) for part in self.parts)
+
+        def error(part: tuple[Kernel, Array], weights: Array) -> Array:
+            return part[0].rounding(X, Z, part[1], weights)
+
+        (left, right), (x, z) = (
+            [np.sqrt(part.diagonal_bound(points)) for points in (X, Z)] for part in self.parts
         )
-        left, right = (np.sqrt(self.second.diagonal_bound(points)) for points in (X, Z))
-        of_first = multiply_rounded(
-            left, self.first.rounding(X, Z, A, multiply_rounded(right, v, 1)), 1
-        )
+        of_second = multiply_rounded(left, error(other, multiply_rounded(right, v, 1)), 1)
+        # |l| + E_l is at most `sizes` times z_j.
+        sizes = x + error(other, divide_rounded(1.0, z, 1))
+        of_first = multiply_rounded(sizes, error(k, multiply_rounded(z, v, 1)), 1)
         product = 2 * find_unit(K) * (np.abs(K) @ v) + 2 * SMALLEST * v.sum()
         return np.asarray(of_first + of_second + product)
 
