@@ -356,6 +356,16 @@ def test_nu_above_twice_the_smaller_class_is_refused_with_the_largest() -> None:
     assert fitted.n_support_[1] == 3
 
 
+def test_largest_nu_of_the_message_is_accepted() -> None:
+    X, y = np.arange(6.0)[:, None], np.arange(6) < 2
+    with pytest.raises(ValueError, match="infeasible") as refused:
+        NuSVC(nu=0.8).fit(X, y)
+    nu = float(str(refused.value).split("above ")[1].split(",")[0])
+    assert NuSVC(nu=nu).fit(X, y).status_ == "optimal"
+    with pytest.raises(ValueError, match="a class has no row of positive weight"):
+        NuSVC(nu=0.1).fit(X, y, np.where(y, 0.0, 1.0))
+
+
 def test_classes_of_equal_points_have_no_function() -> None:
     with pytest.raises(ValueError, match="the best function of two classes is 0"):
         NuSVC().fit([[0.0], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
