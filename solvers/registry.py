@@ -34,7 +34,7 @@ import numpy as np
 from equimargin.formulations.declarations.family import FAMILIES, Family, check_name
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.declarations.program_problem import ProgramProblem
-from equimargin.formulations.declarations.user_functions import innermost, kept, kept_from_quitting
+from equimargin.formulations.declarations.user_functions import guarded, innermost, kept
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.numeric.jit import run_seconds, seconds_to_compile
 from equimargin.formulations.problem.base import AnyProblem
@@ -216,10 +216,14 @@ class RegisteredSolver(Generic[P]):
             Problem to solve.
         """
         try:
-            with kept_from_quitting():
-                return isinstance(problem, self.requires.shape) and bool(self.first(problem))
+            return isinstance(problem, self.requires.shape) and bool(self._first(problem))
         except Exception:  # A user's function may fail in any way.
             return False
+
+    @cached_property
+    def _first(self) -> Callable[[P], bool]:
+        """`first`; a user's function is wrapped, so that it cannot exit Python."""
+        return guarded(self.first)
 
     @overload
     def run(
@@ -307,6 +311,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "lasso.coordinate_descent": "equimargin.solvers.field.lasso",
         "group_lasso.proximal_gradient": "equimargin.solvers.field.lasso",
         "ls_svm.ridge": "equimargin.solvers.field.least_squares",
+        "crammer_singer.decomposition": "equimargin.solvers.field.multiclass",
         "crammer_singer.liblinear": "equimargin.solvers.field.multiclass",
         "nu_svc.smo": "equimargin.solvers.field.nu",
         "nu_svc.libsvm": "equimargin.solvers.field.nu",
@@ -315,6 +320,7 @@ SOLVERS: Registry[RegisteredSolver[Any]] = Registry(
         "one_class.smo": "equimargin.solvers.field.one_class",
         "one_class.libsvm": "equimargin.solvers.field.one_class",
         "one_norm_svm.highs": "equimargin.solvers.field.one_norm_svm",
+        "one_norm_svm_l2.sparse_weights": "equimargin.solvers.field.one_norm_svm",
         "quantile.highs": "equimargin.solvers.field.quantile",
     },
 )

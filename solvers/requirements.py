@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from equimargin.formulations.declarations.user_functions import innermost, kept
+from equimargin.formulations.declarations.user_functions import guarded
 from equimargin.formulations.numeric.arguments import did_you_mean, format_value
 from equimargin.formulations.problem.base import AnyProblem, CanonicalProblem
 from equimargin.formulations.problem.margin import MarginProblem
@@ -135,15 +135,8 @@ class Requirements(Generic[P]):
 
     @cached_property
     def _also(self) -> Callable[[P], Refusal | str | None]:
-        """`also`; a user's function is wrapped, so that it cannot exit Python.
-
-        The wrapper takes longer than any condition of the package.
-        """
-        return (
-            self.also
-            if str(innermost(self.also).__module__).startswith("equimargin.")
-            else kept(self.also)
-        )
+        """`also`; a user's function is wrapped, so that it cannot exit Python."""
+        return guarded(self.also)
 
     def _unmet(self, problem: CanonicalProblem) -> Iterator[Refusal]:
         if isinstance(problem, MarginProblem):

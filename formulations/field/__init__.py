@@ -6,6 +6,7 @@ one_class        one-class SVM                                   Schölkopf et a
 nu               nu-SVC and nu-SVR                               Schölkopf et al. 2000
 one_norm_svm     1-norm SVM, a linear program                    Bradley and Mangasarian
                  1998; Zhu et al. 2003
+                 1-norm SVM with the squared hinge               Yuan et al. 2010
 multiclass       multiclass SVM as one optimisation              Crammer and Singer 2001
 quantile         quantile (pinball) regression                   Koenker and Bassett 1978
 lasso            lasso; group lasso, a second-order cone program  Tibshirani 1996; Yuan

@@ -1,8 +1,9 @@
-"""1-norm SVM: the hinge with the sum of |w_j| instead of the norm, a linear program.
+"""1-norm SVM: losses and the sum of |w_j|; with the hinge it is a linear program.
 
-Its variables are weights w of features, of either sign. `svm.onenorm`, with kernels and
-coefficients alpha >= 0, is another problem: with the features K Y, this one equals it
-with alpha of either sign, whose optimum can only be smaller.
+Its variables are weights w of features, of either sign. `one_norm_svm_l2` has the
+squared hinge, and no bias but the weight of a constant feature. `svm.onenorm`, with
+kernels and coefficients alpha >= 0, is another problem: with the features K Y,
+`one_norm_svm` equals it with alpha of either sign, whose optimum can only be smaller.
 
 References
 ----------
@@ -10,6 +11,8 @@ P. Bradley, O. Mangasarian, Feature selection via concave minimization and suppo
 vector machines, ICML (1998).
 J. Zhu, S. Rosset, T. Hastie, R. Tibshirani, 1-norm support vector machines, NIPS
 (2003).
+G.-X. Yuan, K.-W. Chang, C.-J. Hsieh, C.-J. Lin, A comparison of optimization methods
+and software for large-scale L1-regularized linear classification, JMLR 11 (2010).
 """
 
 from __future__ import annotations
@@ -31,6 +34,18 @@ TITLE = (
 one_norm_svm = Family(
     "one_norm_svm",
     Source("Bradley 1998", "(8)", TITLE),
+    data=partial(points, labels=2, C=[1.0, 0.5, 3.0]),
+    check=needing(X=matrix, y=classes(2), C=positive),
+)
+"""X (m, d), y (m,) in {0, 1} and C > 0."""
+one_norm_svm_l2 = Family(
+    "one_norm_svm_l2",
+    Source(
+        "Yuan 2010",
+        "(1)",
+        "Yuan, Chang, Hsieh, Lin, A Comparison of Optimization Methods and Software for "
+        "Large-Scale L1-Regularized Linear Classification (2010)",
+    ),
     data=partial(points, labels=2, C=[1.0, 0.5, 3.0]),
     check=needing(X=matrix, y=classes(2), C=positive),
 )
@@ -74,3 +89,42 @@ def one_sided(d: Data) -> cp.Problem:
     return cp.Problem(
         cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]]
     )
+
+
+@one_norm_svm_l2.formulation(
+    "primal",
+    latex=r"\min |w|_1 + C \sum_i \xi_i^2 \quad\text{s.t.}\quad y_i w.x_i \ge 1 - \xi_i",
+)
+def primal_l2(d: Data) -> cp.Problem:
+    """min |w|_1 + C sum_i xi_i^2   s.t.   y_i w.x_i >= 1 - xi_i."""
+    m, k = d["X"].shape
+    w, xi = cp.Variable(k, name="w"), cp.Variable(m, name="xi")
+    return cp.Problem(
+        cp.Minimize(cp.norm1(w) + d["C"] * cp.sum_squares(xi)),
+        [cp.multiply(_signs(d), d["X"] @ w) >= 1 - xi],
+    )
+
+
+def _dual_l2(d: Data, curvature: float) -> cp.Problem:
+    y, a = _signs(d), cp.Variable(len(d["X"]), name="a")
+    prices = d["X"].T @ cp.multiply(y, a)
+    return cp.Problem(
+        cp.Maximize(cp.sum(a) - cp.sum_squares(a) * (curvature / d["C"])),
+        [prices <= 1, prices >= -1, a >= 0],
+    )
+
+
+@one_norm_svm_l2.formulation(
+    "dual",
+    latex=r"\max \sum_i a_i - \tfrac{1}{4C} |a|^2"
+    r" \quad\text{s.t.}\quad |X'Ya|_\infty \le 1,\ a \ge 0",
+)
+def dual_l2(d: Data) -> cp.Problem:
+    """max sum a - |a|^2 / (4 C)   s.t.   |X'Ya|_j <= 1,  a >= 0."""
+    return _dual_l2(d, 0.25)
+
+
+@one_norm_svm_l2.formulation("dual.half", control=True)
+def half(d: Data) -> cp.Problem:
+    """The dual of half the losses, with |a|^2 / (2 C) in place of |a|^2 / (4 C)."""
+    return _dual_l2(d, 0.5)

@@ -50,9 +50,7 @@ class Signed(Rows):
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy import sparse
-
-        return sparse.diags_array(self.y).tocsr()
+        return _single_entries(self.y, np.arange(self.m, dtype=np.int32), self.m)
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         return gram_of_points(Z, D, single)
@@ -102,10 +100,7 @@ class Tube(Rows):
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy import sparse
-
-        identity = sparse.eye_array(self.m)
-        return sparse.vstack([identity, -identity]).tocsr()
+        return _single_entries(self.s, np.tile(np.arange(self.m, dtype=np.int32), 2), self.m)
 
     def gram_of_rows(self, Z: Explicit, D: Array, single: bool = False) -> Array:
         return gram_of_points(Z, D[: self.m] + D[self.m :], single)
@@ -230,6 +225,14 @@ class Pairs(Rows):
         return Pairs(
             place[self.preferred[selected]], place[self.other[selected]], len(points)
         ), selected
+
+
+def _single_entries(entries: Array, points: Index, m: int) -> Any:
+    """Return rows with one entry each as a CSR array, shape (p, m)."""
+    from scipy import sparse
+
+    ends = np.arange(len(entries) + 1, dtype=points.dtype)
+    return sparse.csr_array((entries.copy(), points, ends), shape=(len(entries), m))
 
 
 def gram_of_points(Z: Explicit, D: Array, single: bool) -> Array:

@@ -24,35 +24,35 @@ overrelaxation. SIAM Journal on Control 9 (1971), for omega in (0, 2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
-from equimargin.solvers.dual.newton_on_face import count_affordable_factorisations, maximise_on_face
+from equimargin.solvers.dual.newton_on_face import (
+    LARGEST_FACE,
+    count_affordable_factorisations,
+    maximise_on_face,
+)
 from equimargin.solvers.dual.sweeps import (
-    EARLY_SWEEPS,
-    LATE_OVER_RELAXATION,
-    OVER_RELAXATION,
     ROW_CURVATURE_FLOOR,
     Order,
     RowArrays,
     SparseRows,
+    SweepGoal,
     SweepIterate,
-    SweepResult,
-    merge_passes,
+    SweepState,
     norms2,
     quadratics,
-    shuffle,
-    sweep,
-    thresholds,
+    sweep_on,
 )
 from equimargin.solvers.products.few_points import through_gram
-from equimargin.solvers.products.row_access import stored_entries, stored_rows
+from equimargin.solvers.products.row_access import stored_rows
 from equimargin.solvers.products.swept_rows import StoredRows, stored_array, swept_rows
 from equimargin.solvers.progress import (
     MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS,
@@ -61,26 +61,25 @@ from equimargin.solvers.progress import (
 )
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
-from equimargin.solvers.solution import Limits, Solution, relative_gap
+from equimargin.solvers.solution import Limits, Solution
 from equimargin.solvers.threads import one_thread
 
-SHUFFLE_SEED = 0
-"""Seed of the random orders, so that runs are repeatable."""
 GAP_WORK = 80
 """Work of sweeps after which the gap is computed at the latest, in computations of f.
 
 It is computed earlier if the rows' contributions indicate the tolerance. After a gap a
 sweep visits all rows again, which costs as much as several computations of f.
 """
-SWEEPS_BETWEEN_COUNTS = 10
-"""Number of sweeps after which the free rows are counted for Newton's method.
+MOST_SURPLUS_ROWS = 4
+"""Free rows beyond the number of features up to which Newton's method is tried.
 
-Earlier, rows still move from bound to bound.
+In general position an optimum of the hinge has at most one free row per feature. With
+more the matrix of the face is singular, and hundreds of sweeps take less time.
 """
-SETTLED_PULL = 0.01
-"""Share of the first sweep's largest pull at which the gap is computed.
+PATIENT_WORK = 200
+"""Work of sweeps after which it is tried with more free rows, in computations of f.
 
-The last sweep then moved no row of a larger pull.
+Columns in unequal units need it: their sweeps do not come near a vertex.
 """
 SWEEP_SPEED = 10
 """Multiplications of a sweep in the time of one multiplication of a factorisation.
@@ -124,11 +123,13 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     )
     stops = progress.show(alpha, 0)
     while not stops:
-        _sweep_on(dual, SweepIterate(alpha, _function(progress)), spent, progress)
-        stops = progress.show(alpha, spent.sweeps, spent.violation)
-        if not stops and _solve_for_free_rows(
-            dual, SweepIterate(alpha, _function(progress)), spent, progress
-        ):
+        at = SweepIterate(alpha, _function(progress))
+        # Newton's method follows without a gap unless that may be the last one.
+        stops = _sweep_on(dual, at, spent, progress) and progress.show(
+            alpha, spent.sweeps, spent.violation
+        )
+        if not stops:
+            _solve_for_free_rows(dual, at, spent, progress)
             stops = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
@@ -150,16 +151,16 @@ def after_sweeps(problem: MarginProblem, sweeps: int, progress: DualConvergenceM
     ndarray of shape (p,)
         Multipliers.
     """
-    dual, spent = Dual.of(problem), DescentCounters()
+    dual = Dual.of(problem)
     at = SweepIterate(
         np.zeros(problem.p), np.zeros(problem.m if problem.explicit is None else problem.explicit.q)
     )
-    order, low, high = dual.movable.copy(), -np.inf, np.inf
-    for _ in range(sweeps):
-        order, result = _pass(dual, order, low, high, at, spent, progress)
-        low, high = thresholds(result.lowest, result.highest)
-        if progress.out_of_time:
-            break
+    order = dual.movable.copy()
+    state = SweepState.before(0, len(order), 0.0)
+    while state.sweeps < sweeps and not progress.out_of_time:
+        state = dual.sweep_on(
+            order, state, 0.0, sweeps, at, 0, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
+        )
     return at.alpha
 
 
@@ -199,24 +200,21 @@ class Dual:
         problem : MarginProblem
             Problem that satisfies REQUIREMENTS.
         """
-        A, Z, box, t = problem.rows.matrix, problem.explicit, problem.box, problem.rows.t
+        A, Z, box = SparseRows.of(problem.rows.matrix), problem.explicit, problem.box
         ridge = np.zeros(problem.p)
         if problem.loss == "squared_hinge":
             np.divide(0.5, problem.costs, out=ridge, where=problem.costs > 0)
         X = stored_array(problem.gram.dense) if Z is None else swept_rows(Z)
-        whole, combinations = SparseRows(*stored_entries(A)), SparseRows.of(A)
-        if Z is None:
-            q = quadratics(whole, problem.gram.dense)
+        if not len(A.indptr):
+            q = A.data**2 * (problem.gram.diagonal if Z is None else Z.squares)
+        elif Z is None:
+            q = quadratics(A, problem.gram.dense)
         else:
-            q = (
-                norms2(whole, stored_rows(Z), np.zeros(Z.q))
-                if len(combinations.indptr)
-                else combinations.data**2 * Z.squares
-            )
+            q = norms2(A, stored_rows(Z), np.zeros(Z.q))
         mean = problem.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
         q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
-        rows = RowArrays(combinations, np.column_stack([t, box, ridge, q]).ravel())
+        rows = RowArrays(A, np.column_stack([problem.rows.t, box, ridge, q]).ravel())
         return cls(problem, rows, ridge, X, np.flatnonzero(box > 0), row_work)
 
     @property
@@ -224,6 +222,73 @@ class Dual:
         """Multiplications of computing f at all points."""
         Z = self.problem.explicit
         return self.problem.m**2 if Z is None else 2 * Z.entries
+
+    def work(self, state: SweepState) -> int:
+        """Return the multiplications of sweeps.
+
+        Parameters
+        ----------
+        state : SweepState
+            State after the sweeps.
+        """
+        costly = state.moves if self.problem.explicit is None else state.visits
+        return self.row_work * costly + 10 * state.visits
+
+    def sweep_on(
+        self,
+        order: Order,
+        state: SweepState,
+        tol: float,
+        sweeps: int,
+        at: SweepIterate,
+        most_free: int,
+        work: int,
+    ) -> SweepState:
+        """Return the state after further sweeps, or after a part of a long one.
+
+        Parameters
+        ----------
+        order : ndarray of shape (k,)
+            Rows; changes in place.
+        state : SweepState
+            State so far.
+        tol : float
+            Estimated relative gap at which to stop.
+        sweeps : int
+            Maximum number of completed sweeps of the run.
+        at : SweepIterate
+            Iterate; changes in place.
+        most_free : int
+            Number of free rows at which to stop.
+        work : int
+            Multiplications after which to stop.
+        """
+        work = min(work, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS)
+        goal = SweepGoal(
+            tol,
+            SIZE_FLOOR * self.problem.scale,
+            most_free,
+            sweeps,
+            max(1000, work // self.row_work),
+        )
+        by_value = self.problem.explicit is None
+        return SweepState(*sweep_on(order, state, goal, self.rows, self.X, by_value, at))
+
+    def most_free(self, work: int) -> int:
+        """Return the largest number of free rows for Newton's method.
+
+        An optimum of the hinge in w has few free rows. With more their matrix is
+        singular, and the method is tried only if the sweeps lead nowhere.
+
+        Parameters
+        ----------
+        work : int
+            Multiplications of sweeps since the last attempt.
+        """
+        problem = self.problem
+        if problem.explicit is None or problem.squared or work >= PATIENT_WORK * self.function_work:
+            return LARGEST_FACE
+        return problem.explicit.q + MOST_SURPLUS_ROWS
 
 
 @dataclass(eq=False)
@@ -238,14 +303,11 @@ class DescentCounters:
         Multiplications of sweeps since the last attempt of Newton's method.
     violation : float
         Largest pull |u_r| in the last sweep over all rows.
-    rng : Generator
-        Random generator of the orders.
     """
 
     sweeps: int = 0
     work: int = 0
     violation: float = np.inf
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SHUFFLE_SEED))
 
 
 def _function(progress: DualConvergenceMonitor) -> Array:
@@ -257,66 +319,35 @@ def _function(progress: DualConvergenceMonitor) -> Array:
 
 def _sweep_on(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
-) -> None:
-    """Sweep until the gap should be computed: first all rows, then those not shrunk.
+) -> bool:
+    """Sweep first over all rows, then over those not shrunk; return True if the end is near.
 
-    It should be if the estimated gap is small enough or no row has a large pull, before
+    The sweeps end if the estimated gap is small enough or no row has a large pull, before
     Newton's method, and after GAP_WORK. The estimate adds what the visits yield: the
     rows' contributions to the gap, and the increase of the dual value.
     """
-    order, low, high = dual.movable.copy(), -np.inf, np.inf
-    start, passes, value, limits = spent.work, 0, progress.dual, progress.limits
-    while spent.work - start < GAP_WORK * dual.function_work:
-        order, result = _pass(dual, order, low, high, at, spent, progress)
-        spent.sweeps, passes, value = spent.sweeps + 1, passes + 1, value + result.gain
-        if passes == 1:
-            spent.violation = max(result.highest, -result.lowest, 0.0)
-        low, high = thresholds(result.lowest, result.highest)
-        reached = relative_gap(value + result.share, value, dual.problem.scale) <= limits.tol
-        settled = max(result.highest, -result.lowest) <= SETTLED_PULL * spent.violation
-        newton = (
-            passes % SWEEPS_BETWEEN_COUNTS == 0
-            and _factorisations(_free(dual, at.alpha), spent) > 0
+    order, start, most = dual.movable.copy(), spent.work, GAP_WORK * dual.function_work
+    state = SweepState.before(spent.sweeps, len(order), progress.dual)
+    while not progress.out_of_time:
+        state = dual.sweep_on(
+            order,
+            state,
+            progress.limits.tol,
+            progress.max_iter,
+            at,
+            dual.most_free(spent.work),
+            start + most - spent.work,
         )
-        if (
-            reached
-            or settled
-            or newton
-            or spent.sweeps >= progress.max_iter
-            or progress.out_of_time
+        spent.work = start + dual.work(state)
+        if state.place == 0 and (
+            state.ready
+            or state.sweeps >= progress.max_iter
+            or spent.work >= start + most
+            or _factorisations(dual, _free(dual, at.alpha), spent) > 0
         ):
             break
-
-
-def _pass(
-    dual: Dual,
-    order: Order,
-    low: float,
-    high: float,
-    at: SweepIterate,
-    spent: DescentCounters,
-    progress: DualConvergenceMonitor,
-) -> tuple[Order, SweepResult]:
-    """Sweep once in random order; return the rows not shrunk and the sweep's statistics.
-
-    The clock is checked from time to time.
-    """
-    shuffle(order, int(spent.rng.integers(2**31)))
-    parts, unsettled = [], [order[:0]]
-    omega = OVER_RELAXATION if spent.sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
-    size = max(1000, MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS // dual.row_work)
-    for start in range(0, len(order), size):
-        part = order[start : start + size]
-        result = SweepResult(
-            *sweep(part, low, high, omega, dual.rows, dual.X, dual.problem.explicit is None, at)
-        )
-        parts.append(result)
-        unsettled.append(part[: result.unsettled])
-        costly = result.moved if dual.problem.explicit is None else len(part)
-        spent.work += dual.row_work * costly + 10 * len(part)
-        if progress.out_of_time:
-            break
-    return np.concatenate(unsettled), merge_passes(parts)
+    spent.sweeps, spent.violation = state.sweeps, max(state.pull, 0.0)
+    return state.ready
 
 
 def _free(dual: Dual, alpha: Array) -> Order:
@@ -324,23 +355,25 @@ def _free(dual: Dual, alpha: Array) -> Order:
     return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
 
 
-def _factorisations(free: Order, spent: DescentCounters) -> int:
+def _factorisations(dual: Dual, free: Order, spent: DescentCounters) -> int:
     """Return how many factorisations cost at most the sweeps since the last attempt."""
+    if len(free) > dual.most_free(spent.work):
+        return 0
     return count_affordable_factorisations(len(free), spent.work // SWEEP_SPEED)
 
 
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
-) -> bool:
-    """Apply Newton's method to the free rows in place; return False if too expensive.
+) -> None:
+    """Apply Newton's method to the free rows in place.
 
     It is applied if it costs at most the sweeps since the last attempt.
     """
     problem, t, box, ridge = dual.problem, dual.problem.rows.t, dual.problem.box, dual.ridge
     free = _free(dual, at.alpha)
-    most = _factorisations(free, spent)
+    most = _factorisations(dual, free, spent)
     if not most:
-        return False
+        return
     spent.work = 0
     if problem.explicit is not None:
         Y = problem.rows.take(problem.explicit, free)
@@ -355,4 +388,3 @@ def _solve_for_free_rows(
         at.alpha[free] = maximise_on_face(
             H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock
         )
-    return True

@@ -10,7 +10,8 @@
 3. Take the better candidate.
 
 No step therefore decreases the objective: a first-order method may call this method at
-any time and continue from its result.
+any time and continue from its result. On a face of few rows compiled code takes the
+simpler steps along the direction of the free rows, each up to the first bound.
 
 References
 ----------
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.jit import brief_by, in_numpy, jit
 from equimargin.solvers.dual.damped_cholesky import damped_factor
 
 FACE_DAMPINGS = {
@@ -37,6 +39,13 @@ FACE_DAMPINGS = {
 
 The first is about the rounding error of H.
 """
+MOST_COMPILED_ROWS = 96
+"""Largest face, in free rows, that compiled code solves in one call.
+
+With so few rows, calls of numpy and LAPACK take several times as long.
+"""
+FACE_IN_NUMPY = 700.0
+"""Cost of such a face in numpy, in iterations of a Python loop."""
 LARGEST_FACE = 2000
 """Largest face, in free rows, that is factorised; larger ones are left to the caller."""
 SMALL_FACE = 500
@@ -147,6 +156,26 @@ def maximise_on_face(
         Point within its bounds; rows that reached a bound are exactly there. If
         `balanced`, 1'x is unchanged, within rounding error.
     """
+    if len(x) <= MOST_COMPILED_ROWS and isinstance(H, np.ndarray):
+        if not out_of_time():
+            dampings = np.array(FACE_DAMPINGS[H.dtype])
+            x = _climb(H.astype(np.float64), g, x, lower, upper, balanced, most, dampings)
+        return np.clip(x, lower, upper)
+    return _climb_by_blocks(H, g, x, lower, upper, balanced, most, out_of_time, factor)
+
+
+def _climb_by_blocks(
+    H: FaceMatrix,
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    out_of_time: Callable[[], bool],
+    factor: Factorisation,
+) -> Array:
+    """Increase the objective by the steps of the module, many rows to bounds at a time."""
     x, g = x.copy(), g.copy()
     free = np.flatnonzero(np.ones_like(x))
     while most > 0 and len(free) > balanced and not out_of_time():
@@ -281,3 +310,156 @@ def _direction(
                 d += (total - d.sum()) / normal.sum() * normal
         d += (total - d.sum()) / len(d)
     return d
+
+
+def _climb_in_numpy(
+    H: Array,
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    dampings: Array,
+) -> Array:
+    return _climb_by_blocks(H, g, x, lower, upper, balanced, most, lambda: False, factor_face)
+
+
+@brief_by(lambda end, *arguments: FACE_IN_NUMPY)
+@in_numpy(_climb_in_numpy)
+@jit
+def _climb(
+    H: Array,
+    g: Array,
+    x: Array,
+    lower: Array,
+    upper: Array,
+    balanced: bool,
+    most: int,
+    dampings: Array,
+) -> Array:
+    """Return the end of steps along the direction of the free rows, each up to a bound.
+
+    The arguments are those of `maximise_on_face`, with the dampings of the diagonal.
+    """
+    x, g, free, n = x.copy(), g.copy(), np.arange(x.size), x.size
+    U, d, e, moves = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n)
+    for _ in range(most):
+        if n <= balanced or not _factorised(H, free[:n], dampings, U):
+            break
+        _newton_direction(U, g, free[:n], balanced, d[:n], e[:n])
+        room, step = _step_sizes(H, g, x, lower, upper, free[:n], d)
+        # `not >` also ends the steps at a NaN.
+        if not step > 0.0:
+            break
+        count, n = n, _advance(x, lower, upper, free[:n], d, step, moves)
+        if room >= 1.0 or n == count:
+            break
+        for k in range(n):
+            for j in range(x.size):
+                g[free[k]] -= H[free[k], j] * moves[j]
+    return x
+
+
+@jit
+def _newton_direction(
+    U: Array, g: Array, free: NDArray[np.int64], balanced: bool, d: Array, e: Array
+) -> None:
+    """Write the maximiser over the free rows to d; e is scratch."""
+    for k in range(d.size):
+        d[k], e[k] = g[free[k]], 1.0
+    _solve_factorised(U, d)
+    if balanced:
+        _solve_factorised(U, e)
+        d -= d.sum() / e.sum() * e
+        d -= d.sum() / d.size
+
+
+@jit
+def _step_sizes(
+    H: Array, g: Array, x: Array, lower: Array, upper: Array, free: NDArray[np.int64], d: Array
+) -> tuple[float, float]:
+    """Return the step to the first bound, at most 1, and to the maximum before it."""
+    room, slope, curvature = 1.0, 0.0, 0.0
+    for k in range(free.size):
+        i = free[k]
+        slope += g[i] * d[k]
+        for j in range(free.size):
+            curvature += d[k] * H[i, free[j]] * d[j]
+        if d[k] != 0.0:
+            room = min(room, ((upper[i] if d[k] > 0.0 else lower[i]) - x[i]) / d[k])
+    if not slope > 0.0:
+        return room, 0.0
+    return room, min(room, slope / curvature if curvature > 0.0 else np.inf)
+
+
+@jit
+def _advance(
+    x: Array,
+    lower: Array,
+    upper: Array,
+    free: NDArray[np.int64],
+    d: Array,
+    step: float,
+    moves: Array,
+) -> int:
+    """Take a step, write it to `moves`, and move the rows that stay free to the front.
+
+    Returns their number.
+    """
+    n = 0
+    moves[:] = 0.0
+    for k in range(free.size):
+        i = free[k]
+        bound = upper[i] if d[k] > 0.0 else lower[i]
+        if d[k] != 0.0 and (bound - x[i]) / d[k] <= step:
+            # Exactly at the bound: short of it by rounding, the row would stay free.
+            moves[i], x[i] = bound - x[i], bound
+        else:
+            moves[i] = step * d[k]
+            x[i] += moves[i]
+            free[n], n = i, n + 1
+    return n
+
+
+@jit
+def _factorised(H: Array, free: NDArray[np.int64], dampings: Array, U: Array) -> bool:
+    """Write the factor of H[free, free] with the first sufficient damping to U, by rows.
+
+    H + damping I = U'U. False without a factor.
+    """
+    n, size = free.size, 0.0
+    for k in range(n):
+        size += abs(H[free[k], free[k]]) / n
+    for damping in dampings:
+        for k in range(n):
+            for j in range(k, n):
+                U[k, j] = H[free[k], free[j]]
+            U[k, k] += damping * (size if size > 0.0 else 1.0)
+        for k in range(n):
+            # `not >` rejects a NaN, too.
+            if not 0.0 < U[k, k] < np.inf:
+                break
+            root = np.sqrt(U[k, k])
+            for j in range(k, n):
+                U[k, j] /= root
+            for i in range(k + 1, n):
+                factor = U[k, i]
+                for j in range(i, n):
+                    U[i, j] -= factor * U[k, j]
+        else:
+            return True
+    return False
+
+
+@jit
+def _solve_factorised(U: Array, d: Array) -> None:
+    """Solve U'U x = d in place."""
+    for k in range(d.size):
+        d[k] /= U[k, k]
+        for j in range(k + 1, d.size):
+            d[j] -= U[k, j] * d[k]
+    for k in range(d.size - 1, -1, -1):
+        for j in range(k + 1, d.size):
+            d[k] -= U[k, j] * d[j]
+        d[k] /= U[k, k]

@@ -23,7 +23,7 @@ faster, but four times as many are needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import brief, fast, jit, part
+from equimargin.formulations.numeric.jit import brief, brief_by, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import (
@@ -85,6 +85,18 @@ skipped too early, and more sweeps over all rows are needed.
 """
 TERMS = 4
 """Length of a row's record in RowArrays.terms, in entries."""
+SETTLED_PULL = 0.01
+"""Share of the first sweep's largest pull at which the gap is computed.
+
+The last sweep then moved no row of a larger pull.
+"""
+SWEEPS_BETWEEN_COUNTS = 10
+"""Number of sweeps after which the free rows are counted for Newton's method.
+
+Earlier, rows still move from bound to bound.
+"""
+ROW_IN_PYTHON = 20.0
+"""Cost of an uncompiled visit without its features, in iterations of a Python loop."""
 UNCONDITIONAL_SHARE = 0.03
 """Share of the allowed sweeps that `solve_restricted` always makes.
 
@@ -146,45 +158,100 @@ class SweepIterate(NamedTuple):
     v: Array
 
 
-class SweepResult(NamedTuple):
-    """Statistics of a sweep.
+class SweepState(NamedTuple):
+    """State of successive sweeps: the first over all rows, others over those not shrunk.
 
     Parameters
     ----------
-    unsettled : int
-        Number of rows that were not shrunk.
-    moved : int
-        Number of rows whose multiplier changed.
+    sweeps : int
+        Number of completed sweeps of the run.
+    place : int
+        Number of rows that a sweep in progress has visited; 0 between sweeps.
+    kept : int
+        Number of those that were not shrunk; they come first in the order.
+    active : int
+        Number of rows of the sweep in progress or the next one.
+    low : float
+        Value of u_r below which a row at 0 is shrunk.
+    high : float
+        Value of u_r above which a row at its upper bound is shrunk.
     lowest : float
-        Minimum u_r of those rows, at most 0.
+        Minimum u_r of the rows that the sweep has moved, at most 0.
     highest : float
         Maximum u_r of those rows, at least 0.
     share : float
-        Sum of the rows' contributions to the gap when they were visited.
+        Sum of the rows' contributions to the gap when the sweep visited them.
     gain : float
-        Increase of the dual value.
+        Increase of the dual value in the sweep.
+    pull : float
+        Largest |u_r| moved in the first sweep; -1 before it is completed.
+    value : float
+        Estimated dual value after the last completed sweep.
+    visits : int
+        Number of visits to rows.
+    moves : int
+        Number of visits that changed a multiplier.
+    ready : bool
+        True if the gap should be computed, by the last completed sweep.
     """
 
-    unsettled: int
-    moved: int
+    sweeps: int
+    place: int
+    kept: int
+    active: int
+    low: float
+    high: float
     lowest: float
     highest: float
     share: float
     gain: float
+    pull: float
+    value: float
+    visits: int
+    moves: int
+    ready: bool
+
+    @classmethod
+    def before(cls, sweeps: int, active: int, value: float) -> Self:
+        """Return the state before the first sweep.
+
+        Parameters
+        ----------
+        sweeps : int
+            Number of completed sweeps of the run.
+        active : int
+            Number of rows.
+        value : float
+            Dual value.
+        """
+        return cls(
+            sweeps, 0, 0, active, -np.inf, np.inf, 0.0, 0.0, 0.0, 0.0, -1.0, value, 0, 0, False
+        )
 
 
-def merge_passes(parts: Sequence[SweepResult]) -> SweepResult:
-    """Merge the results of a sweep's parts.
+class SweepGoal(NamedTuple):
+    """Conditions that end successive sweeps.
 
     Parameters
     ----------
-    parts : sequence of SweepResult
-        Results.
+    tol : float
+        Estimated relative gap.
+    size : float
+        Minimum size of the objective to which the gap is relative.
+    free : int
+        Number of rows inside their bounds at which Newton's method may follow. They are
+        counted after every SWEEPS_BETWEEN_COUNTS sweeps.
+    sweeps : int
+        Maximum number of completed sweeps of the run.
+    visits : int
+        Maximum number of visits to rows.
     """
-    if not parts:
-        return SweepResult(0, 0, 0.0, 0.0, 0.0, 0.0)
-    unsettled, moved, lowest, highest, share, gain = zip(*parts, strict=True)
-    return SweepResult(sum(unsettled), sum(moved), min(lowest), max(highest), sum(share), sum(gain))
+
+    tol: float
+    size: float
+    free: int
+    sweeps: int
+    visits: int
 
 
 def solve_restricted(
@@ -315,7 +382,83 @@ def quadratics(A: SparseRows, K: Array) -> Array:
     return q
 
 
-@brief
+@brief_by(
+    lambda after, order, before, goal, rows, X, *others: (
+        (after[12] - before.visits) * (ROW_IN_PYTHON + 2 * X.entries.size / X.starts.size)
+    )
+)
+@fast
+def sweep_on(
+    order: Order,
+    state: SweepState,
+    goal: SweepGoal,
+    rows: RowArrays,
+    X: StoredRows,
+    by_value: bool,
+    at: SweepIterate,
+) -> tuple[
+    int, int, int, int, float, float, float, float, float, float, float, float, int, int, bool
+]:
+    """Sweep until a condition holds, and update the iterate in place.
+
+    Parameters
+    ----------
+    order : ndarray of shape (k,)
+        Rows; those of the sweep in progress come first. Changes in place.
+    state : SweepState
+        State so far. A sweep in progress is continued.
+    goal : SweepGoal
+        Conditions that end the sweeps.
+    rows, X, by_value, at
+        As in `sweep`.
+
+    Returns
+    -------
+    tuple
+        Fields of the next SweepState.
+    """
+    sweeps, place, kept, active, low, high = state[:6]
+    lowest, highest, share, gain, pull, value = state[6:12]
+    visits, moves, ready = state[12:]
+    tol, least, most_free, most_sweeps, most_visits = goal
+    most_visits, alpha, terms = most_visits + visits, at.alpha, rows.terms
+    while visits < most_visits:
+        if place == 0:
+            shuffle(order[:active], sweeps)
+            kept, lowest, highest, share, gain = 0, 0.0, 0.0, 0.0, 0.0
+        stop = min(active, place + most_visits - visits)
+        part = order[place:stop]
+        omega = OVER_RELAXATION if sweeps < EARLY_SWEEPS else LATE_OVER_RELAXATION
+        unsettled, moved, down, up, part_share, part_gain = sweep(
+            part, low, high, omega, rows, X, by_value, at
+        )
+        for k in range(unsettled):
+            order[kept + k] = part[k]
+        kept, moves, visits = kept + unsettled, moves + moved, visits + stop - place
+        lowest, highest = smaller(lowest, down), larger(highest, up)
+        share, gain, place = share + part_share, gain + part_gain, stop
+        if place < active:
+            continue
+        sweeps, place, active, value = sweeps + 1, 0, kept, value + gain
+        low, high = thresholds(lowest, highest)
+        largest = larger(highest, -lowest)
+        pull = largest if pull < 0.0 else pull
+        # The estimated gap is small enough, or no row has a large pull.
+        size = larger(larger(abs(value), abs(value + share)), least)
+        ready = share <= tol * size or largest <= SETTLED_PULL * pull
+        if ready or sweeps >= most_sweeps:
+            break
+        if sweeps % SWEEPS_BETWEEN_COUNTS == 0:
+            free = 0
+            for r in range(alpha.size):
+                free += (alpha[r] > 0.0) & (alpha[r] < terms[r * TERMS + 1])
+            if free <= most_free:
+                break
+    stage = sweeps, place, kept, active, low, high
+    sums = lowest, highest, share, gain, pull, value
+    return stage + sums + (visits, moves, ready)
+
+
 @fast
 def sweep(
     order: Order,
@@ -354,8 +497,16 @@ def sweep(
 
     Returns
     -------
-    tuple
-        Fields of a SweepResult.
+    unsettled : int
+        Number of rows that were not shrunk.
+    moved : int
+        Number of rows whose multiplier changed.
+    lowest, highest : float
+        Minimum u_r of those rows, at most 0, and maximum, at least 0.
+    share : float
+        Sum of the rows' contributions to the gap when they were visited.
+    gain : float
+        Increase of the dual value.
     """
     (indptr, indices, data), terms = rows
     starts, columns, entries, d = X

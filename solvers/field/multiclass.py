@@ -1,11 +1,50 @@
-"""Multiclass SVM of Crammer and Singer by LIBLINEAR, through scikit-learn."""
+"""Multiclass SVM of Crammer and Singer: dual decomposition, and LIBLINEAR."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from equimargin.formulations.declarations.drawing import Data
 from equimargin.formulations.declarations.program_problem import ProgramProblem
-from equimargin.solvers.registry import solver
+from equimargin.solvers.joint import JointProblem, minimise_jointly
+from equimargin.solvers.joint.descent import NAME
+from equimargin.solvers.program_solution import ProgramSolution
+from equimargin.solvers.registry import DEFAULT_ACCURACY, solver
 from equimargin.solvers.requirements import Requirements
+from equimargin.solvers.solution import Limits
+
+
+@solver(
+    NAME,
+    "crammer_singer",
+    algorithm="dual decomposition, all multipliers of a point at a time, and interior points",
+    reference=False,
+)
+def decomposition(problem: ProgramProblem, limits: Limits) -> ProgramSolution:
+    """Return the weights at a relative gap of `limits.tol`.
+
+    Parameters
+    ----------
+    problem : ProgramProblem
+        Problem of the family crammer_singer.
+    limits : Limits
+        Limits of the run.
+    """
+    d = problem.data
+    X, codes = np.asarray(d["X"], dtype=np.float64), d["y"].astype(np.int64)
+    joint = JointProblem(X, codes, int(codes.max()) + 1, d["C"], np.ones(len(codes)))
+    found = minimise_jointly(joint, limits)
+    return ProgramSolution(
+        problem,
+        NAME,
+        found.status,
+        found.reason,
+        found.iterations,
+        found.seconds,
+        DEFAULT_ACCURACY,
+        values={"W": found.w},
+        formulation="crammer_singer.primal",
+    )
 
 
 def _two_classes(d: Data) -> str | None:

@@ -63,7 +63,7 @@ def _cheap(problem: MarginProblem) -> bool:
     For few labelled pairs other solvers return the multipliers as an array, which is
     more convenient than the implicit multipliers of this one.
     """
-    return suits_newton(problem) or (few_features(problem) and not isinstance(problem.rows, Pairs))
+    return (few_features(problem) and not isinstance(problem.rows, Pairs)) or suits_newton(problem)
 
 
 @solver(

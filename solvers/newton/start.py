@@ -16,7 +16,7 @@ import numpy as np
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.problem.refusal import Refusal
-from equimargin.formulations.rows.listed import Tube
+from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.solvers.newton.base import Unknowns
 from equimargin.solvers.newton.in_features import Weights
 from equimargin.solvers.newton.in_kernel import Coefficients
@@ -32,12 +32,16 @@ FEWEST_ROWS = 1000
 
 Rows are counted instead of points if there are many per point.
 """
+FEWEST_SWEPT_POINTS = 2000
+"""Points of a classification without a bias below which sweeps of single rows are fast."""
 MIN_STIFFNESS = 3e4
 """Stiffness, without a unit, above which steps on single rows are slower than Newton's.
 
 At this value both take 10 to 100 ms, for 40 to 900 points of 5 to 20 features. At 1e8
 Newton's method takes no longer, and the other solvers take minutes.
 """
+MIN_TUBE_STIFFNESS = 3e3
+"""Value of MIN_STIFFNESS for a tube without a bias, whose sweeps visit two rows a point."""
 POINTS_PER_FEATURE = 2
 """Minimum ratio of points to features at which features count as few.
 
@@ -123,7 +127,9 @@ def tall(problem: MarginProblem) -> bool:
     problem : MarginProblem
         Any margin problem.
     """
-    many_points = few_features(problem) and problem.m >= FEWEST_ROWS
+    swept = isinstance(problem.rows, Signed) and not problem.bias
+    fewest = FEWEST_SWEPT_POINTS if swept else FEWEST_ROWS
+    many_points = few_features(problem) and problem.m >= fewest
     return many_points or problem.p >= max(FEWEST_ROWS, ROWS_PER_POINT * problem.m)
 
 
@@ -143,8 +149,11 @@ def stiff(problem: MarginProblem) -> bool:
     Z, rows = problem.explicit, problem.rows
     if Z is None or not few_features(problem):
         return False
-    square = float(np.mean(rows.t**2)) if isinstance(rows, Tube) else 1.0
-    return bool(problem.scale * float(Z.squares.mean()) >= MIN_STIFFNESS * square)
+    square, least = 1.0, MIN_STIFFNESS
+    if isinstance(rows, Tube):
+        square = float(np.mean(rows.t**2))
+        least = MIN_STIFFNESS if problem.bias else MIN_TUBE_STIFFNESS
+    return bool(problem.scale * float(Z.squares.mean()) >= least * square)
 
 
 def suits_newton(problem: MarginProblem) -> bool:

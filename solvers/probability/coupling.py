@@ -77,14 +77,14 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
 
     Parameters
     ----------
-    r : array-like of shape (k, k)
+    r : array-like of shape (..., k, k)
         As in `wlw`.
     counts : array-like of shape (k, k) or None
         n_ij = n_ji > 0, the number of points behind r_ij; 1 by default.
 
     Returns
     -------
-    ndarray of shape (k,)
+    ndarray of shape (..., k)
         Class probabilities.
 
     Raises
@@ -98,37 +98,41 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     Hastie and Tibshirani (1998), section 2.
     """
     R = of_every_two(r)
-    if R.ndim != 2:
-        raise ValueError(f"r must be a square matrix, not of shape {R.shape}")
-    k = len(R)
+    k = R.shape[-1]
     n = np.ones((k, k)) if counts is None else check_reals(counts, "counts").copy()
     np.fill_diagonal(n, 0.0)
     if (
-        n.shape != R.shape
+        n.shape != (k, k)
         or not np.isfinite(n).all()
         or not (n[~np.eye(k, dtype=bool)] > 0).all()
         or (n != n.T).any()
     ):
         raise ValueError(f"counts must be a symmetric {k} x {k} matrix of positive finite numbers")
-    theta = np.zeros(k)
+    theta = np.zeros(R.shape[:-1])
 
-    def value(theta: Array) -> float:
-        return float((n * R * np.logaddexp(0.0, theta[None, :] - theta[:, None])).sum())
+    def value(theta: Array) -> Array:
+        terms = n * R * np.logaddexp(0.0, theta[..., None, :] - theta[..., :, None])
+        return np.asarray(terms.sum(axis=(-2, -1)))
 
     for _ in range(STEPS):
-        mu = expit(theta[:, None] - theta[None, :])
-        gradient = (n * (mu - R)).sum(axis=1)
+        mu = expit(theta[..., :, None] - theta[..., None, :])
+        gradient = (n * (mu - R)).sum(axis=-1)
         spread = n * mu * (1 - mu)
-        H = np.diag(spread.sum(axis=1)) - spread
+        H = np.eye(k) * spread.sum(axis=-1)[..., None] - spread
         # The term 1 / k keeps 1'theta = 0, which H leaves open.
-        step = -np.linalg.solve(H + 1 / k, gradient)
-        share, now = 1.0, value(theta)
-        while share > np.finfo(float).eps and value(theta + share * step) >= now:
-            share /= 2
-        if share <= np.finfo(float).eps:
+        step = -np.linalg.solve(H + 1 / k, gradient[..., None])[..., 0]
+        share, now = np.ones(R.shape[:-2]), value(theta)
+        while True:
+            # A matrix whose step no longer decreases its value is left where it is.
+            share = np.where(share > np.finfo(float).eps, share, 0.0)
+            rises = (share > 0) & (value(theta + share[..., None] * step) >= now)
+            if not rises.any():
+                break
+            share = np.where(rises, share / 2, share)
+        if not share.any():
             break
-        theta = theta + share * step
-    return np.asarray(softmax(theta))
+        theta = theta + share[..., None] * step
+    return np.asarray(softmax(theta, axis=-1))
 
 
 @solver(

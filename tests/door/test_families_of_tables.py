@@ -197,6 +197,11 @@ def test_families_without_a_kernel_read_tables(tmp_path: Path) -> None:
     data = read("one_norm_svm", file, None, C=2.0)
     value = optimum(cp.norm1(w) + 2.0 * hinge)
     assert definition("one_norm_svm", data) == pytest.approx(value, rel=1e-6)
+    squares = cp.sum_squares(cp.pos(1 - cp.multiply(2 * y - 1, X @ w)))
+    data = read("one_norm_svm_l2", file, None, C=2.0)
+    assert definition("one_norm_svm_l2", data) == pytest.approx(
+        optimum(cp.norm1(w) + 2.0 * squares), rel=1e-6
+    )
 
 
 def test_a_family_of_one_array_reads_the_whole_table(tmp_path: Path) -> None:

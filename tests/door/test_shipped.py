@@ -54,6 +54,7 @@ LARGER: dict[str, dict[str, Any]] = {
     "nu_svc": {"X": X, "y": (SCORES > 0).astype(int), "nu": 0.5},
     "nu_svr": {"X": X, "y": np.round(SCORES, 2), "nu": 0.5, "C": 4.0},
     "one_norm_svm": {"X": X, "y": (SCORES > 0).astype(int), "C": 1.0},
+    "one_norm_svm_l2": {"X": X, "y": (SCORES > 0).astype(int), "C": 0.5},
     "crammer_singer": {"X": X, "y": np.digitize(SCORES, [-0.5, 0.5]), "C": 0.5},
     "quantile": {"X": X, "y": np.round(SCORES, 2), "tau": 0.75, "penalty": 0.125},
     "lasso": {"X": X, "y": np.round(SCORES, 2), "penalty": 2.0},
@@ -70,7 +71,7 @@ LARGER: dict[str, dict[str, Any]] = {
 
 def test_there_are_data_for_every_family() -> None:
     assert sorted(SHIPPED) == sorted(LARGER)
-    assert len(SHIPPED) == 13
+    assert len(SHIPPED) == 14
 
 
 @pytest.mark.slow
@@ -147,6 +148,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("nu_svc", {"y": np.where(SCORES > 0, 1, -1)}, "y must hold classes, 0 or 1, and holds -1"),
     ("nu_svr", {"C": "1"}, "C must be a positive finite number, not '1'"),
     ("one_norm_svm", {"y": LEVELS}, "y must hold classes, 0 or 1, and holds 2"),
+    ("one_norm_svm_l2", {"C": 0.0}, "C must be a positive finite number, not 0"),
     ("ls_svm", {"C": np.inf}, "C must be a positive finite number, not inf"),
     (
         "crammer_singer",

@@ -255,6 +255,13 @@ SHIPPED: dict[str, tuple[str, ...]] = {
         "inequalities loosened",
         "equations left out",
     ),
+    "one_norm_svm_l2.primal": ("a term left out", "the first constraint left out"),
+    "one_norm_svm_l2.dual": (
+        "a term left out",
+        "the first constraint left out",
+        "the last constraint left out",
+        "inequalities loosened",
+    ),
     "quantile.dual": (
         "the first constraint left out",
         "the last constraint left out",

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from equimargin.formulations.kernels import features
+from equimargin.formulations.kernels import additive, features
 from equimargin.formulations.numeric import dyadic
 from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
-from equimargin.solvers.dual import smo_problem, sweeps, working_set
+from equimargin.solvers.dual import newton_on_face, smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
 from equimargin.solvers.products import swept_rows, tiles
+from equimargin.solvers.sparse_weights import sweeps as weight_sweeps
 from places import ROOT
 
 Arguments = Callable[[np.random.Generator], tuple[Any, ...]]
@@ -31,6 +33,21 @@ def _queries(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
         [start + np.argsort(levels[start : start + 10], kind="stable") for start in (0, 10, 20)]
     )
     return points, levels, np.array([0, 10, 20, 30]), rng.normal(size=30)
+
+
+def _sweep_of_weights(rng: np.random.Generator, is_sparse: bool) -> tuple[Any, ...]:
+    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.5)
+    y, costs, w = (
+        rng.choice([-1.0, 1.0], 20),
+        rng.random(20),
+        np.append(rng.normal(size=3), [0.0] * 3),
+    )
+    columns = weight_sweeps.ColumnArrays.of(
+        sparse.csc_array(X) if is_sparse else np.asfortranarray(X)
+    )
+    largest = 2 * costs @ X**2
+    scratch = np.empty((2, columns.longest))
+    return rng.permutation(6), columns, costs * y, largest, scratch, w, y - X @ w
 
 
 def _steps(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -217,14 +234,19 @@ def _sweep(rng: np.random.Generator, by_value: bool) -> tuple[Any, ...]:
     X = swept_rows.stored_array(K if by_value else Z)
     return (
         rng.permutation(p),
-        -0.5,
-        0.5,
-        1.0,
+        sweeps.SweepState.before(3, p, 0.0),
+        sweeps.SweepGoal(1e-9, 1.0, 5, 6, 500),
         rows,
         X,
         by_value,
         sweeps.SweepIterate(rng.random(p) * box, rng.normal(size=X.d)),
     )
+
+
+def _climb(rng: np.random.Generator) -> tuple[Any, ...]:
+    B = rng.normal(size=(12, 20))
+    wide = np.full(12, 1e3)
+    return B @ B.T, rng.normal(size=12), rng.random(12), -wide, wide, True, 50, np.array([1e-13])
 
 
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
@@ -250,6 +272,12 @@ def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]
 def _sums(rng: np.random.Generator, count: int, symmetric: bool) -> tuple[Any, ...]:
     left, rows, panels, *_, last = _tiles(rng, np.empty((61, count), np.float32), symmetric)
     return left, rows, rng.normal(size=len(rows)), panels, np.ones(count), symmetric, 0, last
+
+
+def _rows_of_sparse(rng: np.random.Generator, m: int) -> tuple[Any, ...]:
+    """Return the arrays of a CSR matrix of 6 columns, half of them filled."""
+    X = sparse.csr_array(rng.random((m, 6)) * (rng.random((m, 6)) < 0.5))
+    return X.indptr, X.indices, X.data
 
 
 BRIEF: dict[str, tuple[Any, Arguments]] = {
@@ -306,6 +334,33 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
     "seen": (smo_problem._seen, _seen),
     "pair steps": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float64)),
     "pair steps in float32": (working_set.pair_steps, lambda rng: _pair_steps(rng, np.float32)),
+    "sweeps": (sweeps.sweep_on, lambda rng: _sweep(rng, False)),
+    "sweeps by value": (sweeps.sweep_on, lambda rng: _sweep(rng, True)),
+    "climb": (newton_on_face._climb, _climb),
+    "sums over features": (
+        additive._add_terms,
+        lambda rng: (
+            rng.random((9, 3)),
+            rng.random((3, 7)),
+            bool(rng.integers(2)),
+            np.empty((9, 7)),
+        ),
+    ),
+    "sums over features of sparse points": (
+        additive._add_merged,
+        lambda rng: (
+            *_rows_of_sparse(rng, 9),
+            *_rows_of_sparse(rng, 7),
+            6,
+            bool(rng.integers(2)),
+            np.empty((9, 7)),
+        ),
+    ),
+    "sweep of weights": (weight_sweeps.sweep, lambda rng: _sweep_of_weights(rng, False)),
+    "sweep of weights of sparse columns": (
+        weight_sweeps.sweep,
+        lambda rng: _sweep_of_weights(rng, True),
+    ),
     "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
     "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
     "exponentials": (

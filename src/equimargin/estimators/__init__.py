@@ -15,6 +15,7 @@ True
 from equimargin.estimators.classifier import MarginClassifier
 from equimargin.estimators.libsvm_files import write_liblinear_model, write_libsvm_model
 from equimargin.estimators.ordinal import OrdinalClassifier
+from equimargin.estimators.pairwise_coupling import PairwiseCoupling
 from equimargin.estimators.path_cv import (
     MarginClassifierPathCV,
     MarginRankerPathCV,
@@ -34,6 +35,7 @@ __all__ = [
     "MarginRegressorPathCV",
     "OneNormRanker",
     "OrdinalClassifier",
+    "PairwiseCoupling",
     "QueryDocumentFeatures",
     "RankingScorer",
     "ranking_scorer",

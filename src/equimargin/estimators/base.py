@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from equimargin.estimators.fitted import Functions, Proof, make_functions
+from equimargin.estimators.fitted import Functions, Proof, ProvenSolution, make_functions
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.kernels.registry import list_parameters, named_kernel
 from equimargin.formulations.numeric.arrays import Array, Features, Index
@@ -63,7 +64,7 @@ class ProvenEstimator(BaseEstimator):
         """Keyword arguments of `solve`, except the problem."""
         return {"tol": self.tol, "time_limit": self.time_limit}
 
-    def _prove(self, solutions: Sequence[Solution]) -> None:
+    def _prove(self, solutions: Sequence[ProvenSolution]) -> None:
         """Set the attributes of the runs, and warn if one ended early."""
         worst = next((solution for solution in solutions if not solution.ok), solutions[0])
         if worst.status is Status.INFEASIBLE:
@@ -77,7 +78,7 @@ class ProvenEstimator(BaseEstimator):
         if not worst.ok:
             warnings.warn(self._warning(worst), ConvergenceWarning, stacklevel=3)
 
-    def _warning(self, worst: Solution) -> str:
+    def _warning(self, worst: ProvenSolution) -> str:
         """Return the message for a run that ended early."""
         return (
             f"{worst.status.sentence} {worst.solver}: {worst.reason}; the relative gap is "
@@ -257,6 +258,31 @@ def symmetrise(K: Features) -> Features:
     """
     mean = (K + K.T) / 2
     return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
+
+
+def find_classes(y: ArrayLike) -> tuple[NDArray[np.generic], Index]:
+    """Return the classes, sorted, and the class of every row.
+
+    scikit-learn checks that y holds classes, unless it plainly does: two whole numbers.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,)
+        Labels, validated by scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        If y holds numbers that are no classes.
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuf":
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) <= 2 and (classes == np.rint(classes)).all():
+            return classes, codes
+    check_classification_targets(y)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
 
 
 def row_weights(sample_weight: ArrayLike | None, rows: Any) -> Array | None:

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from equimargin.estimators.base import DeviceEstimator, MarginEstimator, row_weights
+from equimargin.estimators.base import DeviceEstimator, MarginEstimator, find_classes, row_weights
+from equimargin.estimators.pair_probabilities import (
+    PairProbabilities,
+    fit_sigmoids,
+    refuse_scarce_classes,
+)
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.choices import Bias, LossName
-from equimargin.solvers import Solution, one_vs_one
+from equimargin.solvers import one_vs_one
 from equimargin.solvers.batches.votes import count_votes
-from equimargin.solvers.probability.coupling import wlw
-from equimargin.solvers.probability.held_out import held_out_values
-from equimargin.solvers.probability.sigmoid import platt
-
-
-def _wants_probabilities(estimator: Any) -> bool:
-    """Return True if an estimator predicts probabilities.
-
-    scikit-learn's `available_if` hides the method otherwise.
-    """
-    return bool(estimator.probability)
 
 
 class Classifier(ClassifierMixin, MarginEstimator):
@@ -94,7 +84,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginClassifier(Classifier, DeviceEstimator):
+class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
     """Support vector machine for two or more classes.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),
@@ -126,9 +116,10 @@ class MarginClassifier(Classifier, DeviceEstimator):
         "balanced" gives all classes equal sums of sample weights, whereas `SVC` counts
         rows; without sample weights both give equal factors.
     probability : bool, default False
-        True enables `predict_proba`: the problem of every pair of classes is then
-        solved once more for each of five folds, fewer if a class has fewer rows, and a
-        sigmoid is fitted to the decision values of held-out rows.
+        True enables `predict_proba`, as `PairwiseCoupling` does for any classifier: the
+        problem of every pair of classes is then solved once more for each of five folds,
+        fewer if a class has fewer rows, and a sigmoid is fitted to the decision values
+        of held-out rows.
     solver : str, default "auto"
         Name in `equimargin.solvers.SOLVERS`, or "auto".
     tol : float, default 1e-8
@@ -173,7 +164,8 @@ class MarginClassifier(Classifier, DeviceEstimator):
     support_vectors_ : ndarray of shape (s, d)
         Support vectors; not of linear and precomputed kernels.
     calibration_ : ndarray of shape (k (k - 1) / 2, 2)
-        A and B of P(second class) = 1 / (1 + exp(A f + B)), if `probability` is true.
+        A and B of P(second class) = 1 / (1 + exp(A f + B)); of shape (0, 2) unless
+        `probability` is true.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -219,8 +211,7 @@ class MarginClassifier(Classifier, DeviceEstimator):
             If the solver stops before it reaches `tol`; its best point is used.
         """
         X, y = self._checked(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         weights = row_weights(sample_weight, X)
         costs = self._costs(codes, weights)
         present = self.classes_ if costs is None else self.classes_[np.unique(codes[costs > 0])]
@@ -234,11 +225,14 @@ class MarginClassifier(Classifier, DeviceEstimator):
                 f"{type(self).__name__} needs two classes, but "
                 f"{reason}{''.join(map(format_value, present))}"
             )
+        if self.probability:
+            refuse_scarce_classes(y, costs)
+        kernel = self._kernel(X, weights)
         solutions = one_vs_one(
             X,
             codes,
             self.C,
-            self._kernel(X, weights),
+            kernel,
             self.loss,
             costs,
             bias=self.bias,
@@ -250,87 +244,17 @@ class MarginClassifier(Classifier, DeviceEstimator):
         self._conclude(solutions, parts, X)
         # Functions of `one_vs_one` are positive for the first class.
         self._functions = -self._functions
+        self.calibration_ = np.empty((0, 2))
         if self.probability:
-            self.calibration_ = self._calibration(solutions)
+            machine = clone(self).set_params(kernel=kernel, class_weight=None, probability=False)
+            self.calibration_ = fit_sigmoids(machine, X, codes, costs)
         return self
 
-    def _calibration(self, solutions: Sequence[Solution]) -> Array:
-        """Return A and B of all pairs of classes, fitted to values of held-out rows."""
-        sigmoids = []
-        for (first, second), solution in zip(self._pairs, solutions, strict=True):
-            names = format_value(self.classes_[first]), format_value(self.classes_[second])
-            values, rows = held_out_values(solution, names, **self._limits)
-            sigmoid = platt(-values, ~rows.of_first, rows.weight)
-            sigmoids.append((sigmoid.A, sigmoid.B))
-        return np.array(sigmoids)
+    def _has_probabilities(self) -> bool:
+        return self.probability
 
-    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every class, if `probability` is true.
-
-        A sigmoid gives those of two classes, pairwise coupling those of more.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            See `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            Probabilities, each row with sum 1. The most probable class may differ from
-            the one that `predict` finds by votes.
-
-        References
-        ----------
-        Platt (2000); Wu, Lin and Weng (2004), second method.
-        """
-        r = self.pairwise_proba(X)
-        return r[:, [0, 1], [1, 0]] if len(self.classes_) == 2 else wlw(r)
-
-    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
-    def pairwise_proba(self, X: Any) -> Array:
-        """Return the probability of every class against every other, if `probability` is true.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            See `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n, k, k)
-            r_ij, the probability of class i if only i and j are possible; 1/2 on the
-            diagonal.
-
-        References
-        ----------
-        Platt (2000).
-        """
-        f = self._evaluated(X)
-        A, B = self.calibration_.T
-        second = expit(-(A * f + B))
-        r = np.full((len(f), len(self.classes_), len(self.classes_)), 0.5)
-        for (i, j), p in zip(self._pairs, second.T, strict=True):
-            r[:, j, i], r[:, i, j] = p, 1 - p
-        return r
-
-    @available_if(_wants_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            See `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            Logarithms; -inf if a probability is 0 in float64.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+    def _pair_values(self, X: Any) -> Array:
+        return self._evaluated(X)
 
     def _costs(self, codes: Index, weights: Array | None) -> Array | None:
         """Return the factors C_i / C, row times class weights; None if all are 1."""

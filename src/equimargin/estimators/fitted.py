@@ -19,7 +19,10 @@ from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers import Solution
+from equimargin.solvers.joint import JointSolution
 
+ProvenSolution = Solution | JointSolution
+"""Solution whose point proves an interval of its optimum."""
 EVALUATED = 2**22
 """Kernel values per block, 32 MiB, to bound the memory of a prediction."""
 
@@ -150,14 +153,17 @@ class Proof:
 
     Parameters
     ----------
-    solutions : sequence of Solution
+    solutions : sequence of ProvenSolution
         One or several solutions.
     """
 
-    def __init__(self, solutions: Sequence[Solution]) -> None:
+    def __init__(self, solutions: Sequence[ProvenSolution]) -> None:
         # A replaced problem has no cached Gram matrix.
         self.solutions = [
-            replace(solution, problem=replace(solution.problem)) for solution in solutions
+            replace(solution, problem=replace(solution.problem))
+            if isinstance(solution, Solution)
+            else solution
+            for solution in solutions
         ]
 
     @cached_property

@@ -168,6 +168,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
     def dual_(self) -> Array:
         """Signed multipliers s_ik alpha_ik, shape (m, L - 1); not in a pickle."""
         alpha, (solution,) = super().dual_, self._proof.solutions
+        assert isinstance(solution, Solution)
         rows = solution.problem.rows
         return np.asarray((rows.s * np.asarray(alpha)).reshape(rows.T, rows.m).T)
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 from equimargin.estimators.base import MarginEstimator
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
+from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.numeric.arguments import check_choice, format_value
-from equimargin.formulations.numeric.arrays import Array, Features
+from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.problem.construct import make_family_problem
-from equimargin.selection import SameEverywhere, grid
+from equimargin.selection import GridRow, SameEverywhere, grid, votes_by_folds
 from equimargin.selection.grids import Folds, Task
+from equimargin.solvers import solve
 
 FOLDS = 5
 """Default number of folds, as in scikit-learn's searches."""
@@ -45,33 +47,54 @@ class PathCV(MarginEstimator):
 
         Parameters
         ----------
-        task : {"classification", "regression", "ranking"}
+        task : {"regression", "ranking"}
             Learning task.
         X : ndarray or sparse array of shape (m, d)
             Features.
         y : ndarray of shape (m,)
-            Labels -1 and +1, targets or relevances.
+            Targets or relevances.
         penalty : {"l2", "l1"}
             Penalty; "l1" only if the task has it.
         **more
             Queries or epsilon, depending on the task.
         """
-        family = ONE_NORM[task] if check_choice(penalty, "penalty", ("l2", "l1")) == "l1" else None
-        kernel = self._kernel(X)
-        folds: dict[str, Any] = {
+        family, kernel = find_family(task, penalty), self._kernel(X)
+        self._choose_cost(partial(self._score, X, y, kernel, task, family, **more), family)
+        return self._solve(
+            make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_)
+        )
+
+    def _score(
+        self, X: Features, y: Array, kernel: Kernel, task: Task, family: str | None, **more: Any
+    ) -> GridRow:
+        """Return the scores of one problem along the paths of its folds."""
+        options = {"metric": self.metric, "family": family, **self._folds, **more}
+        return grid(X, y, [kernel], task, **options).best
+
+    @property
+    def _folds(self) -> dict[str, Any]:
+        """Folds, and limits of their paths."""
+        return {
             "folds": FOLDS if self.cv is None else self.cv,
             "random_state": self.random_state,
-        }
-        limits: dict[str, Any] = {
             "lambda_min": self.lambda_min,
             "max_events": self.max_events,
             "time_limit": self.time_limit,
+            "n_jobs": effective_n_jobs(self.n_jobs),
         }
-        limits["n_jobs"] = effective_n_jobs(self.n_jobs)
+
+    def _choose_cost(self, search: Callable[[], GridRow], family: str | None) -> None:
+        """Set C and the attributes of its choice.
+
+        Parameters
+        ----------
+        search : callable
+            Function without arguments that returns the scores along the paths.
+        family : str or None
+            Family with a one-norm, None for one with a squared norm.
+        """
         try:
-            row = grid(
-                X, y, [kernel], task, metric=self.metric, family=family, **folds, **limits, **more
-            ).best
+            row = search()
         except SameEverywhere as same:
             self.C_, self.C_interval_, self.best_score_, self.curve_, self.path_stopped_ = (
                 1.0,
@@ -80,36 +103,53 @@ class PathCV(MarginEstimator):
                 None,
                 str(same),
             )
-        else:
-            low, high = row.selected.interval
-            self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
-            # One constant segment, from lambda = inf downwards.
-            if family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]:
-                self.C_, self.C_interval_ = min(1.0, 1 / low), (0.0, 1 / low)
-            self.best_score_, self.curve_, self.path_stopped_ = (
-                row.selected.score,
-                row.curve,
-                row.stopped,
-            )
-            if row.stopped:
-                message = (
-                    f"C is chosen from a part of the paths, and a larger one may be better: "
-                    f"{row.stopped}"
-                )
-                warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        return self._solve(
-            make_family_problem(family, task, X, y, kernel, **more).with_cost(self.C_)
+            return
+        low, high = row.selected.interval
+        self.C_, self.C_interval_ = row.selected.C, (1 / high, 1 / low)
+        # One constant segment, from lambda = inf downwards.
+        if family is not None and row.curve.lambdas[0] == row.curve.lambdas[-1]:
+            self.C_, self.C_interval_ = min(1.0, 1 / low), (0.0, 1 / low)
+        self.best_score_, self.curve_, self.path_stopped_ = (
+            row.selected.score,
+            row.curve,
+            row.stopped,
         )
+        if row.stopped:
+            message = (
+                f"C is chosen from a part of the paths, and a larger one may be better: "
+                f"{row.stopped}"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def find_family(task: Task, penalty: str) -> str | None:
+    """Return the family of a penalty, None for the margin problem of the task.
+
+    Parameters
+    ----------
+    task : {"classification", "regression", "ranking"}
+        Learning task.
+    penalty : {"l2", "l1"}
+        Penalty; "l1" only if the task has it.
+
+    Raises
+    ------
+    ValueError
+        If the penalty is unknown.
+    """
+    return ONE_NORM[task] if check_choice(penalty, "penalty", ("l2", "l1")) == "l1" else None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MarginClassifierPathCV(PathCV, Classifier):
-    """Support vector machine for two classes, with C chosen by cross-validation.
+    """Support vector machine for two or more classes, with C chosen by cross-validation.
 
     Every fold follows the whole solution path of the hinge loss, and all C from the
-    first breakpoint to 1 / lambda_min are scored exactly. For more classes,
+    first breakpoint to 1 / lambda_min are scored exactly. With more classes, every fold
+    follows the path of every pair of classes. All pairs share C, and the score is that
+    of their votes, exact on the union of the breakpoints of all paths.
     `sklearn.multiclass.OneVsOneClassifier(MarginClassifierPathCV())` chooses one C per
-    pair of classes.
+    pair of classes instead.
 
     Parameters
     ----------
@@ -123,7 +163,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Number of folds, a splitter of scikit-learn, or pairs of (training rows,
         held-out rows); None is 5.
     metric : {"auto", "accuracy", "pairwise_accuracy"}, default "auto"
-        Score; "auto" is "accuracy".
+        Score; "auto" is "accuracy", the only one for more than two classes.
     lambda_min : float, default 1e-4
         End of the paths, in units of lambda = 1 / C.
     max_events : int or None, default None
@@ -151,7 +191,6 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Smallest lambda at which all folds were scored, and the reason why no smaller
         one was; empty if no path ended early.
 
-
     Notes
     -----
     All other attributes are those of `MarginClassifier`, fitted to all points at C_.
@@ -170,11 +209,6 @@ class MarginClassifierPathCV(PathCV, Classifier):
 
     penalty: Literal["l2", "l1"] = "l2"
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Choose C and fit to all points.
 
@@ -183,7 +217,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
-            Labels of two classes.
+            Labels of any type that can be sorted.
 
         Returns
         -------
@@ -193,8 +227,8 @@ class MarginClassifierPathCV(PathCV, Classifier):
         Raises
         ------
         ValueError
-            If there are not exactly two classes, folds cannot be made, a path is too
-            short, or the metric is undefined.
+            If there is one class only, folds cannot be made, a path is too short, or the
+            metric is undefined, or another one than accuracy for more than two classes.
 
         Warns
         -----
@@ -205,17 +239,44 @@ class MarginClassifierPathCV(PathCV, Classifier):
         X, y = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}."
-            )
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but all rows are of one class, "
                 f"{format_value(self.classes_[0])}"
             )
-        return self._choose("classification", X, np.where(codes, 1.0, -1.0), self.penalty)
+        return self._choose_for_pairs(X, codes)
+
+    def _choose_for_pairs(self, X: Features, codes: Index) -> Self:
+        """Choose C on the folds, then solve the problem of every pair of classes."""
+        family, kernel = find_family("classification", self.penalty), self._kernel(X)
+        if len(self.classes_) == 2:
+            signs = np.where(codes, 1.0, -1.0)
+            search = partial(self._score, X, signs, kernel, "classification", family)
+        else:
+            check_choice(self.metric, "metric of more than two classes", ("auto", "accuracy"))
+            search = partial(votes_by_folds, X, codes, kernel, family=family, **self._folds)
+        self._choose_cost(search, family)
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        solutions = [
+            solve(self._pair_problem(X, codes, second, part, kernel, family), **self._limits)
+            for (_, second), part in zip(self._pairs, parts, strict=True)
+        ]
+        return self._conclude(solutions, parts, X)
+
+    def _pair_problem(
+        self,
+        X: Features,
+        codes: Index,
+        second: int,
+        rows: Index,
+        kernel: Kernel,
+        family: str | None,
+    ) -> Problem:
+        """Return the problem of a pair of classes at the chosen C."""
+        points = X[rows][:, rows] if kernel.given else X[rows]
+        signs = np.where(codes[rows] == second, 1.0, -1.0)
+        problem = make_family_problem(family, "classification", points, signs, kernel)
+        return problem.with_cost(self.C_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

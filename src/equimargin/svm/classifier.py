@@ -7,16 +7,21 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import deprecated
 from sklearn.utils.validation import check_is_fitted
 
+from equimargin.estimators.base import find_classes
 from equimargin.estimators.fitted import Functions, make_coefficients
+from equimargin.estimators.pair_probabilities import (
+    PairProbabilities,
+    fit_sigmoids,
+    refuse_scarce_classes,
+)
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense
 from equimargin.solvers import Solution, one_vs_one
@@ -24,14 +29,13 @@ from equimargin.solvers.batches.votes import count_votes
 from equimargin.svm.machine import CostMachine, SupportVectorMachine, densify_small
 from equimargin.svm.parameters import weigh_classes
 
-CALIBRATE = "use sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
-
-
-def _refuse_probabilities(estimator: Any) -> NoReturn:
-    """Say why there are no probabilities; scikit-learn's `available_if` hides the method."""
-    raise AttributeError(
-        f"predict_proba is not available: scikit-learn 1.9 deprecates `probability`; {CALIBRATE}"
-    )
+CALIBRATE = (
+    "use equimargin.estimators.PairwiseCoupling(SVC()) or "
+    "sklearn.calibration.CalibratedClassifierCV(SVC(), ensemble=False)"
+)
+OLD_SIGMOID = f"Attribute `{{}}` was deprecated in scikit-learn 1.9; {CALIBRATE}"
+WITHOUT_PROBABILITIES: tuple[Any, ...] = ("deprecated", False)
+"""Values of `probability` without `predict_proba`."""
 
 
 def _pair_places(classes: Index, i: int, j: int) -> tuple[Index, Index]:
@@ -53,7 +57,7 @@ def _pair_places(classes: Index, i: int, j: int) -> tuple[Index, Index]:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
+class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
     """Base of SVC and NuSVC: a problem for every two classes, with a vote each."""
 
     class_weight: Any = None
@@ -94,14 +98,12 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
         self._validate_params()
         if self.probability != "deprecated":
             warnings.warn(
-                f"the `probability` parameter is deprecated in scikit-learn 1.9 and has no effect "
-                f"here; {CALIBRATE}",
+                f"the `probability` parameter is deprecated in scikit-learn 1.9; {CALIBRATE}",
                 FutureWarning,
                 stacklevel=2,
             )
         points, y = self._read(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(self.classes_)} "
@@ -109,7 +111,10 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
             )
         self.class_weight_ = weigh_classes(self.class_weight, self.classes_, y)
         weights = self._weights(sample_weight, points)
-        solutions = self._solve_pairs(densify_small(points), codes, weights)
+        rows = densify_small(points)
+        if self._wants_probabilities:
+            refuse_scarce_classes(y, weights * self.class_weight_[codes], least=1)
+        solutions = self._solve_pairs(rows, codes, weights)
         self._prove(solutions)
         k = len(self.classes_)
         # The functions are positive for the first class. scikit-learn's are,
@@ -121,6 +126,15 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
         self.n_iter_ = np.array(
             [solution.iterations or 0 for solution in solutions], dtype=np.int32
         )
+        self.calibration_ = np.empty((0, 2))
+        if self._wants_probabilities:
+            machine = clone(self).set_params(
+                kernel=self._fitted_kernel,
+                class_weight=dict(enumerate(self.class_weight_)),
+                probability="deprecated",
+                verbose=False,
+            )
+            self.calibration_ = fit_sigmoids(machine, rows, codes, weights)
         return self
 
     @abstractmethod
@@ -217,15 +231,33 @@ class PairwiseMachine(ClassifierMixin, SupportVectorMachine):
         classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
         return [_pair_places(classes, i, j) for i, j in self._pairs]
 
-    @available_if(_refuse_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> None:
-        """Raise an AttributeError that names scikit-learn's calibration.
+    @property
+    def _wants_probabilities(self) -> bool:
+        return self.probability not in WITHOUT_PROBABILITIES
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points; never read.
-        """
+    def _has_probabilities(self) -> bool:
+        if not self._wants_probabilities:
+            raise AttributeError(
+                f"predict_proba is not available when probability=False, and scikit-learn 1.9 "
+                f"deprecates `probability`; {CALIBRATE}"
+            )
+        return True
+
+    def _pair_values(self, X: Any) -> Array:
+        f = self._evaluated(X)
+        return f if len(self.classes_) == 2 else -f
+
+    @deprecated(OLD_SIGMOID.format("probA_"))  # type: ignore[prop-decorator, untyped-decorator]
+    @property
+    def probA_(self) -> Array:
+        """A of P(first class) = 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self.calibration_[:, 0]
+
+    @deprecated(OLD_SIGMOID.format("probB_"))  # type: ignore[prop-decorator, untyped-decorator]
+    @property
+    def probB_(self) -> Array:
+        """B of P(first class) = 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return -self.calibration_[:, 1]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -268,7 +300,8 @@ class SVC(PairwiseMachine, CostMachine):
     device : str, default "cpu"
         "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card.
     probability : bool, default "deprecated"
-        Without effect but a warning: scikit-learn 1.9 deprecates it.
+        True enables `predict_proba` by sigmoids of five folds, as `PairwiseCoupling`
+        does, with a warning: scikit-learn 1.9 deprecates it.
     shrinking, cache_size, random_state
         Without effect: nothing is random.
 
@@ -290,6 +323,11 @@ class SVC(PairwiseMachine, CostMachine):
         Labels, sorted.
     class_weight_ : ndarray of shape (k,)
         Factors of C by class.
+    calibration_ : ndarray of shape (k (k - 1) / 2, 2)
+        A and B of P(second class) = 1 / (1 + exp(A f + B)), f being positive for the
+        second class; of shape (0, 2) without `probability`.
+    probA_, probB_ : ndarray of shape (k (k - 1) / 2,)
+        A and B of P(first class), f being positive for the first; deprecated.
     fit_status_ : int
         0 if every run reached `tol`, else 1.
     n_iter_ : ndarray of shape (k (k - 1) / 2,)

@@ -11,8 +11,9 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from equimargin.estimators.base import ProvenEstimator
+from equimargin.estimators.fitted import ProvenSolution
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
-from equimargin.solvers import Solution, Status
+from equimargin.solvers import Status
 from equimargin.svm.parameters import COMMON, LINEAR, find_gap
 
 
@@ -46,7 +47,7 @@ class LinearMachine(ProvenEstimator):
         column = np.full((X.shape[0], 1), float(self.intercept_scaling))
         return sparse.hstack([X, column], format="csr") if is_sparse(X) else np.hstack([X, column])
 
-    def _conclude(self, solutions: Sequence[Solution], d: int) -> tuple[Array, Any]:
+    def _conclude(self, solutions: Sequence[ProvenSolution], d: int) -> tuple[Array, Any]:
         """Set the attributes of the runs, and return the weights (K, d) and constants."""
         self._prove(solutions)
         if self.verbose:
@@ -54,17 +55,17 @@ class LinearMachine(ProvenEstimator):
                 f"[{type(self).__name__}] {self.status_}: at most {self.n_iter_} iterations, "
                 f"relative gap {self.duality_gap_:.2g}"
             )
-        w = np.array([solution.w for solution in solutions])
+        w = np.vstack([np.asarray(solution.w) for solution in solutions])
         return w[:, :d], self.intercept_scaling * w[:, d] if self.fit_intercept else 0.0
 
-    def _warning(self, worst: Solution) -> str:
+    def _warning(self, worst: ProvenSolution) -> str:
         text = super()._warning(worst)
         limited = worst.status is Status.ITERATION_LIMIT
         return f"{text}; increase the number of iterations, max_iter" if limited else text
 
 
 def check_problem(dual: str | bool, loss: str, penalty: str, only_dual: bool) -> None:
-    """Raise an error if scikit-learn has no such problem, or equimargin has no solver of it.
+    """Raise an error if scikit-learn has no such problem.
 
     Parameters
     ----------
@@ -86,9 +87,4 @@ def check_problem(dual: str | bool, loss: str, penalty: str, only_dual: bool) ->
         raise ValueError(
             f"Unsupported set of arguments: scikit-learn has no problem of {given}; set "
             f"dual='auto'{also}"
-        )
-    if penalty == "l1":
-        raise ValueError(
-            f"penalty='l1' with loss={loss!r} has no solver of equimargin; use penalty='l2', or "
-            f"scikit-learn's LinearSVC"
         )

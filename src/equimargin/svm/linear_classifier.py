@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -9,14 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from equimargin.estimators.base import row_weights
+from equimargin.estimators.base import find_classes, row_weights
+from equimargin.estimators.fitted import ProvenSolution
 from equimargin.formulations import classification, linear
 from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 from equimargin.solvers import solve
+from equimargin.solvers.joint import JointProblem, minimise_jointly
+from equimargin.solvers.solution import checked
+from equimargin.solvers.sparse_weights.descent import solve_sparse_weights
+from equimargin.solvers.sparse_weights.problem import SparseWeightProblem, by_columns
 from equimargin.svm.linear import LinearMachine, check_problem
 from equimargin.svm.parameters import COMMON, LINEAR, weigh_classes
 
@@ -27,13 +33,17 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
 
         min over w, b    1/2 (|w|^2 + (b / s)^2) + C sum_i weight_i loss(1 - y_i (w.x_i + b))
 
-    s is `intercept_scaling`. With more than two classes, every class has this problem
-    against the rest.
+    s is `intercept_scaling`. With `penalty="l1"` the first term is |w|_1 + |b / s|. With
+    more than two classes, every class has this problem against the rest, or all classes
+    have the one of Crammer and Singer,
+
+        min over W, b   1/2 sum_r (|w_r|^2 + (b_r / s)^2)
+                        + C sum_i weight_i max_r ([r != y_i] + f_r(x_i) - f_{y_i}(x_i))
 
     Parameters
     ----------
-    penalty : {"l2"}, default "l2"
-        Norm of w; "l1" has no solver here.
+    penalty : {"l1", "l2"}, default "l2"
+        Norm of w; with "l1", for the squared hinge alone, most weights are exactly 0.
     loss : {"hinge", "squared_hinge"}, default "squared_hinge"
         Loss.
     dual : {"auto", True, False}, default "auto"
@@ -42,8 +52,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
         Cost per unit of loss, finite.
     tol : float, default 1e-4
         See `SVC`.
-    multi_class : {"ovr"}, default "ovr"
-        "crammer_singer" has no specialised solver.
+    multi_class : {"ovr", "crammer_singer"}, default "ovr"
+        One problem for every class, or one for all; penalty, loss and dual are ignored
+        in the second.
     fit_intercept : bool, default True
         True adds a constant feature; False sets b to 0.
     intercept_scaling : float, default 1.0
@@ -86,7 +97,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
     _parameter_constraints = COMMON | LINEAR | {"loss": [StrOptions({"hinge", "squared_hinge"})]}
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem of every class against the rest.
+        """Solve the problem of every class against the rest, or that of all classes.
 
         Parameters
         ----------
@@ -113,15 +124,11 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
             If a run ends before it reaches `tol`; its best point is used.
         """
         self._validate_params()
-        if self.multi_class == "crammer_singer":
-            raise ValueError(
-                "multi_class='crammer_singer' has no specialised solver; use 'ovr', scikit-learn's "
-                "LinearSVC, or equimargin.compare with formulations=['crammer_singer.*']"
-            )
-        check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
+        jointly = self.multi_class == "crammer_singer"
+        if not jointly:
+            check_problem(self.dual, self.loss, self.penalty, self.loss == "hinge")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must have at least 2 classes, not only one class, "
@@ -130,19 +137,35 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, LinearMachine):
         weights = row_weights(sample_weight, X)
         factors = weigh_classes(self.class_weight, self.classes_, y, weights)
         ones = np.ones(len(codes)) if weights is None else weights
-        extended, solutions = self._extended(X), []
+        extended = self._extended(X)
+        if jointly:
+            joint = JointProblem(extended, codes, len(factors), self.C, ones * factors[codes])
+            return self._fitted([minimise_jointly(joint, checked(**self._limits))], X.shape[1])
+        points = by_columns(extended) if self.penalty == "l1" else extended
+        solutions = []
         for k in [1] if len(factors) == 2 else range(len(factors)):
             of_class = codes == k
             other = factors[0] if len(factors) == 2 else 1.0
-            problem = classification(
-                extended,
-                np.where(of_class, 1.0, -1.0),
-                self.C,
-                linear(),
-                self.loss,
-                bias=False,
-                sample_weight=ones * np.where(of_class, factors[k], other),
-            )
-            solutions.append(solve(problem, **self._limits))
-        self.coef_, self.intercept_ = self._conclude(solutions, X.shape[1])
+            signs = np.where(of_class, 1.0, -1.0)
+            of_rows = ones * np.where(of_class, factors[k], other)
+            solutions.append(self._solve_signs(points, signs, of_rows))
+        return self._fitted(solutions, X.shape[1])
+
+    def _solve_signs(self, points: Any, signs: Array, weights: Array) -> ProvenSolution:
+        """Solve the problem of two classes."""
+        if self.penalty == "l1":
+            sparse = SparseWeightProblem(points, signs, self.C, weights)
+            return solve_sparse_weights(sparse, checked(**self._limits))
+        problem = classification(
+            points, signs, self.C, linear(), self.loss, bias=False, sample_weight=weights
+        )
+        return solve(problem, **self._limits)
+
+    def _fitted(self, solutions: Sequence[ProvenSolution], d: int) -> Self:
+        """Set the attributes; of two functions for two classes, the difference."""
+        self.coef_, self.intercept_ = self._conclude(solutions, d)
+        if len(self.classes_) == len(self.coef_) == 2:
+            self.coef_ = self.coef_[1:] - self.coef_[:1]
+            if self.fit_intercept:
+                self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
         return self

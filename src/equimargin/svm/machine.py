@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from equimargin.estimators.base import KernelEstimator, symmetrise
-from equimargin.estimators.fitted import Functions
+from equimargin.estimators.fitted import Functions, ProvenSolution
 from equimargin.formulations import Kernel, precomputed
 from equimargin.formulations.kernels.gram import proven_shift
 from equimargin.formulations.kernels.kernel import Linear
@@ -158,7 +158,7 @@ class SupportVectorMachine(KernelEstimator):
         """Return the coefficients (P, s) of the functions as `dual_coef_` has them."""
         return beta
 
-    def _warning(self, worst: Solution) -> str:
+    def _warning(self, worst: ProvenSolution) -> str:
         text = super()._warning(worst)
         if worst.status is not Status.ITERATION_LIMIT:
             return text

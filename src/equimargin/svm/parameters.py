@@ -86,6 +86,8 @@ def weigh_classes(
     ValueError
         If a factor is negative or NaN, or a label of the mapping is unknown.
     """
+    if class_weight is None:
+        return np.ones(len(np.asarray(classes)))
     factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
     wrong = np.flatnonzero(~(factors >= 0))
     if len(wrong):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ from equimargin.formulations import (
     rbf,
 )
 from equimargin.formulations.kernels.kernel import RBF
+from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.metrics import kendall_tau, ndcg, pairwise_accuracy
 from equimargin.selection import make_folds
@@ -499,6 +501,45 @@ def test_paths_choose_for_regressions_rankings_and_every_two_classes(
     assert every_two.score(wine[0][1::2], wine[1][1::2]) > 0.9
 
 
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_classes_share_the_c_with_the_best_votes_of_all(wine: Any, penalty: Any) -> None:
+    X, y = wine[0][::2], wine[1][::2]
+    kernel = rbf(0.2)
+    fitted = MarginClassifierPathCV(penalty=penalty, kernel=kernel, cv=2, lambda_min=0.1).fit(X, y)
+    assert len(fitted.dual_) == len(fitted.dual_coef_) == 3
+    labels, codes = np.unique(y, return_inverse=True)
+    family = "svm.onenorm" if penalty == "l1" else None
+
+    def votes(C: float, training: Any, X_new: Any) -> Any:
+        f = []
+        for i, j in combinations(range(3), 2):
+            rows = training[np.isin(codes[training], (i, j))]
+            signs = np.where(codes[rows] == j, 1.0, -1.0)
+            problem = make_family_problem(family, "classification", X[rows], signs, kernel)
+            f.append(solve(problem.with_cost(C), tol=1e-10).decision_function(X_new))
+        counts = np.zeros((len(X_new), 3))
+        for (i, j), values in zip(combinations(range(3), 2), f, strict=True):
+            counts[:, j] += values >= 0
+            counts[:, i] += values < 0
+        return counts, np.column_stack(f)
+
+    folds = make_folds(codes, None, "classification", 2)
+
+    def right(C: float) -> float:
+        count = 0
+        for fold in folds:
+            counts, _ = votes(C, fold.training, X[fold.validation])
+            assert (np.sort(counts)[:, -1] > np.sort(counts)[:, -2]).all(), "a tie of votes"
+            count += int((counts.argmax(axis=1) == codes[fold.validation]).sum())
+        return count / len(codes)
+
+    assert right(fitted.C_) == fitted.best_score_
+    assert all(right(C) <= fitted.best_score_ for C in np.geomspace(0.05, 9.9, 5))
+    counts, f = votes(fitted.C_, np.arange(len(codes)), X)
+    np.testing.assert_allclose(fitted._evaluated(X), f, atol=1e-4)
+    np.testing.assert_array_equal(fitted.predict(X), labels[counts.argmax(axis=1)])
+
+
 @pytest.mark.slow
 def test_of_costs_that_are_all_alike_the_usual_one_is_taken() -> None:
     """Equal points have the same constant at every C, with either penalty.
@@ -677,8 +718,8 @@ def test_wrong_data_are_said() -> None:
         MarginRanker().fit(X, np.array(["good"] * 20))
     with pytest.raises(ValueError, match="qid must have one entry for each of the 20 rows"):
         MarginRanker().fit(X, np.arange(20), qid=[1, 2])
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        MarginClassifierPathCV().fit(X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="metric of more than two classes must be 'auto' or"):
+        MarginClassifierPathCV(metric="pairwise_accuracy").fit(X, np.arange(20) % 3)
 
 
 def test_a_search_over_a_real_ranking_is_quiet(documents: Any, routing: None) -> None:

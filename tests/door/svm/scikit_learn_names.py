@@ -11,29 +11,11 @@ import sklearn.svm
 
 import equimargin.svm
 
-NO_ONE_NORM = "penalty='l1' has no solver"
-NO_CRAMMER_SINGER = "multi_class='crammer_singer' has no specialised solver"
-NO_PROBABILITIES = "scikit-learn deprecates the probabilities of SVC, and these have none"
 PRIVATE = "the test reads or writes a private attribute"
 TO_THE_BIT = "the test requires equal bits; the values agree to 1e-12"
 NO_FUNCTION = "the best function is 0, and the test compares signs of its rounding errors"
 INFINITE_COST = "the test requires 1e-7 at tol=1e-3; predictions agree to 4e-7"
 EXCEPTIONS = {
-    "test_bounds.py::test_l1_min_c[no-intercept-squared_hinge": NO_ONE_NORM,
-    "test_bounds.py::test_l1_min_c[fit-intercept-squared_hinge": NO_ONE_NORM,
-    "test_sparse.py::test_sparse_liblinear_intercept_handling": NO_ONE_NORM,
-    "test_svm.py::test_dense_liblinear_intercept_handling": NO_ONE_NORM,
-    "test_svm.py::test_linearsvc[": NO_ONE_NORM,
-    "test_svm.py::test_linearsvc_parameters[42-False-l1-squared_hinge]": NO_ONE_NORM,
-    "test_svm.py::test_linearsvm_liblinear_sample_weight[42-LinearSVC-params0]": NO_ONE_NORM,
-    "test_svm.py::test_linearsvc_crammer_singer": NO_CRAMMER_SINGER,
-    "test_svm.py::test_crammer_singer_binary": NO_CRAMMER_SINGER,
-    "test_sparse.py::test_unsorted_indices": NO_PROBABILITIES,
-    "test_sparse.py::test_sparse_svc_clone_with_callable_kernel": NO_PROBABILITIES,
-    "test_svm.py::test_probability[": NO_PROBABILITIES,
-    "test_svm.py::test_hasattr_predict_proba": NO_PROBABILITIES,
-    "test_svm.py::test_svc_nusvc_probA_probB_deprecated[SVC]": NO_PROBABILITIES,
-    "test_svm.py::test_svc_nusvc_probA_probB_deprecated[NuSVC]": NO_PROBABILITIES,
     "test_svm.py::test_tweak_params": PRIVATE,
     "test_svm.py::test_svc_raises_error_internal_representation": PRIVATE,
     "test_sparse.py::test_sparse_oneclasssvm[csr_matrix-linear-X_train2": NO_FUNCTION,

@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equimargin.svm
-from equimargin.formulations import linear
+from equimargin.formulations import linear, rbf
 from equimargin.proofs import audit
 from equimargin.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from places import HANG, ROOT
@@ -45,10 +45,17 @@ EVERY_CHECK: pytest.MarkDecorator = parametrize_with_checks(
     [
         SVC(gamma=0.5),
         SVC(kernel="linear"),
+        SVC(kernel="poly", gamma=1.0),
         SVC(kernel="precomputed"),
+        SVC(kernel=rbf(0.5), break_ties=True),
         SVR(gamma=0.5, tol=1e-6),
+        SVR(kernel="linear", tol=1e-6),
         LinearSVC(tol=1e-6),
+        LinearSVC(penalty="l1", tol=1e-6),
+        LinearSVC(loss="hinge", tol=1e-6),
+        LinearSVC(tol=1e-6, multi_class="crammer_singer"),
         LinearSVR(tol=1e-6),
+        LinearSVR(loss="squared_epsilon_insensitive", tol=1e-6),
         NuSVC(gamma=0.5, tol=1e-6),
         NuSVR(gamma=0.5, tol=1e-6),
         OneClassSVM(gamma=0.5, tol=1e-6),
@@ -147,6 +154,41 @@ def test_bounds_of_linear_svc_contain_optimum_in_cvxpy(loss: Any) -> None:
     assert upper - lower <= 1e-7 * optimum
 
 
+@pytest.mark.parametrize("sparse_X", [False, True])
+@pytest.mark.parametrize("s", [None, 0.5, 100.0])
+def test_one_norm_of_linear_svc_has_the_optimum_of_cvxpy(s: float | None, sparse_X: bool) -> None:
+    X, y = make_classification(60, 20, flip_y=0.2, random_state=1)
+    X = X * (np.abs(X) > 0.5)
+    weights = np.where(y == 1, 3.0, 1.0) * (1.0 + np.arange(60) % 3)
+    given: dict[str, Any] = {"fit_intercept": s is not None, "intercept_scaling": s or 1.0}
+    fitted = LinearSVC("l1", C=0.05, class_weight={1: 3.0}, **given)
+    fitted.fit(sparse.csr_array(X) if sparse_X else X, y, 1.0 + np.arange(60) % 3)
+    w, b = cp.Variable(20), cp.Variable()
+    squares = cp.square(cp.pos(1 - cp.multiply(2.0 * y - 1, X @ w + b)))
+    norm = cp.norm1(w) + cp.abs(b) / (s or 1.0)
+    problem = cp.Problem(
+        cp.Minimize(norm + 0.05 * weights @ squares), [b == 0] if s is None else []
+    )
+    optimum = float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+    lower, upper = fitted.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-7 * optimum
+    assert fitted.duality_gap_ <= 1e-8
+    np.testing.assert_allclose(np.ravel(fitted.coef_), w.value, atol=1e-4)
+    np.testing.assert_array_equal(np.ravel(fitted.coef_) == 0, np.abs(w.value) < 1e-6)
+    assert float(np.ravel(fitted.intercept_)[0]) == pytest.approx(float(b.value), abs=1e-4)
+
+
+def test_one_norm_of_three_classes_is_one_problem_per_class() -> None:
+    X, y = load_iris(return_X_y=True)
+    own = LinearSVC("l1", C=0.3).fit(X, y)
+    parts = [LinearSVC("l1", C=0.3).fit(X, y == k) for k in range(3)]
+    np.testing.assert_array_equal(own.coef_, np.vstack([part.coef_ for part in parts]))
+    assert own.objective_bounds_[1] == pytest.approx(
+        sum(part.objective_bounds_[1] for part in parts), rel=1e-12
+    )
+
+
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_bounds_of_linear_svr_contain_optimum_in_cvxpy(loss: str) -> None:
     X, y = make_regression(30, 4, noise=2.0, random_state=1)
@@ -165,6 +207,44 @@ def test_one_class_against_the_rest_weighs_that_class_alone() -> None:
     theirs = sklearn.svm.LinearSVC(**given, tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(own.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(own.intercept_, theirs.intercept_, atol=1e-5)
+
+
+def joint_optimum(X: Any, codes: Any, costs: Any, s: float) -> float:
+    """Return the optimum of LIBLINEAR's problem of all classes, as its authors print it."""
+    k = int(codes.max()) + 1
+    W, b, E = cp.Variable((k, X.shape[1])), cp.Variable((1, k)), np.eye(k)[codes]
+    f = X @ W.T + np.ones((len(X), 1)) @ b
+    losses = cp.max(f + 1 - E, axis=1) - cp.sum(cp.multiply(E, f), axis=1)
+    norm = cp.sum_squares(W) + cp.sum_squares(b) / s**2
+    problem = cp.Problem(cp.Minimize(norm / 2 + costs @ losses))
+    return float(problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("sparse_X", [False, True])
+def test_crammer_singer_has_optimum_and_weights_of_liblinear(k: int, sparse_X: bool) -> None:
+    X, codes = load_iris(return_X_y=True)
+    X, codes = X[codes < k][::2] - 4.0, codes[codes < k][::2]
+    points, weights = sparse.csr_array(X) if sparse_X else X, np.arange(len(X)) % 4 / 2
+    given: dict[str, Any] = {
+        **{"multi_class": "crammer_singer", "C": 0.5, "intercept_scaling": 4.0},
+        "class_weight": {0: 0.5, 1: 3.0},
+    }
+    own = LinearSVC(**given, tol=1e-6).fit(points, codes, weights)
+    theirs = sklearn.svm.LinearSVC(**given, tol=1e-9, max_iter=10**6).fit(points, codes, weights)
+    factors = np.array([0.5, 3.0, 1.0])[codes]
+    optimum = joint_optimum(X, codes, 0.5 * weights * factors, 4.0)
+    lower, upper = own.objective_bounds_
+    assert lower - 1e-7 * optimum <= optimum <= upper + 1e-7 * optimum
+    assert upper - lower <= 1e-9 * optimum
+    for name in ("coef_", "intercept_"):
+        ours, expected = getattr(own, name), getattr(theirs, name)
+        assert ours.shape == expected.shape
+        np.testing.assert_allclose(ours, expected, atol=1e-4, err_msg=name)
+    np.testing.assert_array_equal(own.predict(points), theirs.predict(points))
+    without = LinearSVC(**given | {"fit_intercept": False}).fit(points, codes)
+    assert without.intercept_ == 0.0
+    assert without.coef_.shape == own.coef_.shape
 
 
 def soft_optimum(X: Any, target: Any, costs: Any, epsilon: Any = None) -> float:
@@ -254,8 +334,9 @@ def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearSVC(penalty="l1"), "no solver of equimargin"),
-        (LinearSVC(multi_class="crammer_singer"), "no specialised solver; .*equimargin.compare"),
+        (LinearSVC(penalty="l1", loss="hinge"), "Unsupported set of arguments"),
+        (LinearSVC(penalty="l1", dual=True), "Unsupported set of arguments"),
+        (LinearSVC(C=1e308, multi_class="crammer_singer", class_weight={1: 9.0}), "not inf; lower"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
         (LinearSVC(loss="huberised_hinge"), "'loss' parameter of LinearSVC"),
@@ -271,10 +352,12 @@ def test_unsupported_parameters_are_refused(estimator: Any, message: str) -> Non
 
 
 def test_predict_proba_says_why_it_is_absent() -> None:
-    with pytest.warns(FutureWarning, match="CalibratedClassifierCV"):
-        fitted = SVC(probability=True).fit([[0.0], [2.0]], [0, 1])
-    with pytest.raises(AttributeError, match="predict_proba"):
+    fitted = SVC().fit([[0.0], [2.0]], [0, 1])
+    with pytest.raises(AttributeError, match="predict_proba") as absent:
         fitted.predict_proba([[0.0]])
+    reason = str(absent.value.__cause__)
+    assert "scikit-learn 1.9 deprecates `probability`" in reason
+    assert "PairwiseCoupling(SVC()) or sklearn.calibration.CalibratedClassifierCV(SVC()" in reason
 
 
 def nu_optimum(X: Any, targets: Any, costs: Any, nu: float, kind: str) -> tuple[float, Any, float]:

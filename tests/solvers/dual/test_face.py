@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from equimargin.formulations.numeric.jit import compile_eagerly
+from equimargin.solvers.dual import newton_on_face
 from equimargin.solvers.dual.newton_on_face import _best_step, maximise_on_face
 from optima import cpu_limit
 
+BOTH_WAYS = pytest.mark.parametrize("compiled", [0, 96], ids=["numpy", "compiled"])
+"""Largest face of the compiled steps: none, or all of these tests."""
 
+
+def climb(compiled: int, *arguments: object) -> np.ndarray:
+    """Return the end of a climb."""
+    with mock.patch.object(newton_on_face, "MOST_COMPILED_ROWS", compiled), compile_eagerly():
+        return maximise_on_face(*arguments)  # type: ignore[arg-type]
+
+
+@BOTH_WAYS
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
 @example(5040)
-def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) -> None:
+def test_it_ends_at_the_optimum_of_the_rows_inside(
+    balanced: bool, compiled: int, seed: int
+) -> None:
     """The end is within the bounds, keeps 1'x, and does not decrease the objective.
 
     The gradient over the rows inside is 0, or equal for all of them.
@@ -28,7 +44,7 @@ def test_it_ends_at_the_optimum_of_the_rows_inside(balanced: bool, seed: int) ->
         rng.uniform(0.01, 0.99, size=n),
     )
     lower, upper = np.zeros(n), np.where(rng.random(n) < 0.3, np.inf, 1.0)
-    end = maximise_on_face(H, g, x, lower, upper, balanced, 50, lambda: False)
+    end = climb(compiled, H, g, x, lower, upper, balanced, 50, lambda: False)
     d = end - x
     assert ((lower <= end) & (end <= upper)).all()
     assert g @ d - d @ H @ d / 2 >= -1e-12 * np.abs(g).max()
@@ -44,9 +60,12 @@ def test_a_direction_that_falls_without_curvature_is_not_taken() -> None:
     assert _best_step(np.zeros((2, 2)), np.array([1e-200, 0.0]), np.array([-1.0, 0.0])) == 0.0
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("balanced", [False, True], ids=["free", "balanced"])
 @given(st.integers(0, 2**32 - 1))
-def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: int) -> None:
+def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(
+    balanced: bool, compiled: int, seed: int
+) -> None:
     """Differences of large kernel values may leave noise, negative diagonals included.
 
     x stays inside, and the objective does not fall.
@@ -60,17 +79,19 @@ def test_a_matrix_that_rounding_has_spoilt_ends_the_climb(balanced: bool, seed: 
         rng.uniform(0.01, 0.99, size=n),
     )
     with cpu_limit(20):
-        end = maximise_on_face(H, g, x, np.zeros(n), np.ones(n), balanced, 50, lambda: False)
+        end = climb(compiled, H, g, x, np.zeros(n), np.ones(n), balanced, 50, lambda: False)
     d = end - x
     assert ((end >= 0) & (end <= 1)).all()
     assert g @ d - d @ H @ d / 2 >= -1e-12 * (np.abs(g).max() + np.abs(H).max())
     assert not balanced or abs(d.sum()) <= 1e-12
 
 
-def test_a_matrix_of_no_numbers_leads_nowhere() -> None:
+@BOTH_WAYS
+def test_a_matrix_of_no_numbers_leads_nowhere(compiled: int) -> None:
     x = np.array([0.2, 0.7])
     with cpu_limit(20):
-        end = maximise_on_face(
+        end = climb(
+            compiled,
             np.full((2, 2), np.nan),
             np.ones(2),
             x,
@@ -90,7 +111,8 @@ def test_the_clock_is_asked_between_two_dampings() -> None:
         asked.append(1)
         return len(asked) == 3
 
-    maximise_on_face(
+    climb(
+        0,
         -1e9 * np.eye(2),
         np.ones(2),
         np.array([0.2, 0.7]),

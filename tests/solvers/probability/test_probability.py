@@ -18,7 +18,6 @@ from equimargin.estimators import MarginClassifier
 from equimargin.formulations import classification, rbf
 from equimargin.solvers import solve
 from equimargin.solvers.probability.coupling import bradley_terry, wlw
-from equimargin.solvers.probability.held_out import held_out_values
 from equimargin.solvers.probability.sigmoid import platt
 
 Array = NDArray[np.float64]
@@ -78,7 +77,8 @@ def test_couplings_of_many_points_at_once_are_those_of_each() -> None:
     rng = np.random.default_rng(0)
     above = np.triu(rng.uniform(size=(7, 4, 4)), 1)
     r = above + np.tril(1 - np.swapaxes(above, 1, 2), -1)
-    np.testing.assert_allclose(wlw(r), [wlw(each) for each in r])
+    for couple in (wlw, bradley_terry):
+        np.testing.assert_allclose(couple(r), [couple(each) for each in r], atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e8])
@@ -143,24 +143,20 @@ def test_what_has_no_probabilities_is_a_sentence() -> None:
 def test_probabilities_are_made_of_values_held_out() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(24, 2)), np.where(rng.normal(size=24) > 0.3, 1, -1)
-    problem = classification(X, y, 10.0, rbf(1.0))
-    values, rows = held_out_values(solve(problem, tol=1e-10), ("1", "-1"), tol=1e-10)
-    order = np.argsort(y == 1, kind="stable")
     fold = np.empty(24, dtype=int)
     for label in (1, -1):
         fold[y == label] = np.arange((y == label).sum()) % 5
+    values = np.empty(24)
     for number in range(5):
         alone = solve(
             classification(X[fold != number], y[fold != number], 10.0, rbf(1.0)), tol=1e-10
         )
-        np.testing.assert_allclose(
-            values[fold == number], alone.decision_function(X[fold == number]), atol=1e-4
-        )
-    assert rows.of_first.tolist() == (y == 1).tolist()
-    assert len(order) == len(values)
-    inside = solve(problem, tol=1e-10).decision_function(X)
+        values[fold == number] = alone.decision_function(X[fold == number])
+    fitted = MarginClassifier(10.0, kernel=rbf(1.0), probability=True, tol=1e-10).fit(X, y)
+    expected = platt(values, y > 0)
+    assert fitted.calibration_[0] == pytest.approx((expected.A, expected.B), abs=1e-3)
     # Values at training points of f would be wrong.
-    assert np.abs(inside - values).max() > 0.5
+    assert abs(platt(fitted.decision_function(X), y > 0).A - expected.A) > 0.5
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
