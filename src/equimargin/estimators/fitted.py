@@ -20,8 +20,9 @@ from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.rows.levels import Levels
 from equimargin.solvers import Solution
 from equimargin.solvers.joint import JointSolution
+from equimargin.solvers.sparse_weights.solution import SparseWeightSolution
 
-ProvenSolution = Solution | JointSolution
+ProvenSolution = Solution | JointSolution | SparseWeightSolution
 """Solution whose point proves an interval of its optimum."""
 EVALUATED = 2**22
 """Kernel values per block, 32 MiB, to bound the memory of a prediction."""

@@ -472,4 +472,4 @@ def test_scikit_learns_own_tests_pass_except_for_the_list() -> None:
     assert run.returncode == 0, run.stdout[-3000:]
     passed = re.search(r"(\d+) passed", run.stdout)
     assert passed
-    assert int(passed[1]) >= 250, run.stdout[-500:]
+    assert int(passed[1]) >= 290, run.stdout[-500:]
