@@ -102,8 +102,9 @@ class Audit:
     assumed : str
         Assumptions on the problem that the model's file does not state, as text.
     vectors : str
-        Agreement of a file's support vectors with the rows of the data, as a sentence; empty
-        if the model lists the indices of its rows.
+        Agreement of a file's support vectors with the rows of the data, or rounding of the
+        w of a ranker of several, as a sentence; empty if the model lists the indices of its
+        rows.
     """
 
     source: str
@@ -346,9 +347,14 @@ def audit_ranker(
     claimed, C = known.claimed, _agreed("C", known.claimed.C, C)
     X = _extended(known, X)
     problem = ranking(X, y, qid, _finite(C), claimed.kernel, claimed.loss, per_query)
+    # One vector of coefficient 1, as SVMrank writes it, is w without rounding.
+    n = 0 if known.coefficients is None else len(known.coefficients)
+    vectors = f"its w is the rounded sum of {n} support vectors" if n > 1 else ""
     known = _with_weights(known, problem)
     point = _linear_point(known, problem)
-    return _compared(known, problem, problem, point, "", tol, positive(time_limit, "time_limit"))
+    return _compared(
+        known, problem, problem, point, vectors, tol, positive(time_limit, "time_limit")
+    )
 
 
 def _of_one(
@@ -679,6 +685,12 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
     d = problem.X.shape[1] - model.claimed.extra_features
     if len(w) > d:
         raise ValueError(f"the model has {len(w)} weights and the data {d} features")
+    # Programs of sparse data leave trailing features of value 0 out.
+    if (problem.X[:, len(w) : d] != 0).sum() > 0:
+        raise ValueError(
+            f"the model has {len(w)} weights, and the data have {d} features, of which a further "
+            f"one is not 0; pass the features of its training"
+        )
     bias = [] if constant is None else [model.b / constant]
     return Point(
         w=np.concatenate([w, np.zeros(d - len(w)), bias]),
@@ -715,7 +727,7 @@ def _expansion(
     coefficient_of_row, beta = np.zeros(whole.m), np.zeros(whole.m)
     coefficient_of_row[support], beta[places] = model.coefficients, model.coefficients
     if not model.has_multipliers:
-        b = model.b if model.thresholds is None else -model.thresholds
+        b = model.b if model.thresholds is None else np.squeeze(-model.thresholds)
         return whole, Point(beta=beta, b=b), sentence
     alpha = _multipliers(coefficient_of_row, whole)
     # LIBSVM divides the multipliers by the margin, which may be of either sign if it is 0.

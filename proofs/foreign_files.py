@@ -48,8 +48,13 @@ from equimargin.proofs.foreign_models import (
 
 SVMLIGHT = b"SVM-light Version"
 """First bytes of a model of SVMlight or SVMrank."""
-COST_OF_A_PAIR = "C is the cost of a pair (-c of SVMrank over the number of queries)"
-"""Assumption about a ranker of SVMlight, whose file does not tell it from one of SVMrank."""
+COST_OF_A_PAIR = (
+    "trained on pairs (-z p), C is the cost of a pair (-c of SVMrank over the number of queries)"
+)
+"""Assumptions about a ranker of SVMlight.
+
+Its file does not tell it from one of SVMrank, nor from another task with threshold 0.
+"""
 ALL_CLASSES = "MCSVM_CS"
 """LIBLINEAR's solver of the problem of all classes, that of Crammer and Singer."""
 READING_ERRORS = (ValueError, TypeError, IndexError, ArithmeticError, MemoryError, RuntimeError)

@@ -318,7 +318,8 @@ def to_ranker(model: AnyModel) -> Model:
         is_classifier &= model.steps is None
         has_bias = claimed.free_bias or claimed.constant is not None
         if is_classifier and not has_bias and claimed.class_weight == (1.0, 1.0):
-            return replace(model, claimed=replace(claimed, task="ranking"), assumed=ONE_OF_A_PAIR)
+            assumed = ", ".join(filter(None, (model.assumed, ONE_OF_A_PAIR)))
+            return replace(model, claimed=replace(claimed, task="ranking"), assumed=assumed)
     raise ValueError(
         f"a ranker is a linear classifier of pair differences without intercept, class weights "
         f"and pipeline, and this is a {model.source}; fit it so (fit_intercept=False, of LIBLINEAR "

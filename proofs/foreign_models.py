@@ -373,9 +373,8 @@ def _of_ridge(estimator: Any) -> Model:
 
     alpha |w|^2 + sum_i (y_i - w.x_i - b)^2 is 2 alpha times the objective.
     """
-    w = np.asarray(estimator.coef_, dtype=np.float64)
-    alpha = read_finite("alpha", estimator.alpha, 1)[0]
-    if w.ndim > 1 or alpha <= 0 or estimator.positive:
+    w, alpha = np.asarray(estimator.coef_, dtype=np.float64), np.max(estimator.alpha)
+    if w.ndim > 1 or not alpha > 0 or estimator.positive:
         raise ValueError(
             "a Ridge of one target, with alpha > 0 and positive=False, can be audited; fit it so"
         )

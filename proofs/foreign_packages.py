@@ -160,7 +160,10 @@ def _of_svor(estimator: Any) -> Model:
     kernel = _kernel_of_svor(estimator)
     claimed = ClaimedProblem("ordinal", kernel, "hinge", float(estimator.C))
     rows, thresholds = np.arange(len(beta)), np.asarray(estimator.thresholds_, dtype=np.float64)
-    return Model("", claimed, 0.0, None, beta, rows, thresholds=thresholds, has_multipliers=False)
+    X = np.array([node["point"] for node in estimator.model_["pairs"]["data_nodes_list"]])
+    return Model(
+        "", claimed, 0.0, None, beta, rows, X, thresholds=thresholds, has_multipliers=False
+    )
 
 
 def _kernel_of_svor(estimator: Any) -> Kernel:

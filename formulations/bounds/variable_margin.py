@@ -4,20 +4,20 @@
     max over alpha        t'alpha - 1/2 |A'alpha|_K^2
                           0 <= alpha <= c,    s'alpha = 0,    1'alpha = N
 
-N is nu times the sum of the costs of all points. Classes have t = 0 and rho >= 0, and
-1'alpha >= N has the same optimum. A tube has its targets at width 0 and rho = -epsilon
-<= 0, and 1'alpha <= N. Without a bias, s'alpha = 0 is absent. At a given rho this is a
-`MarginProblem` minus N rho, whose interval bounds the optimum from above; alpha bounds
-it from below.
+N is nu times the sum of the costs of all points, less a rounding error of nu that makes
+N infeasible. Classes have t = 0 and rho >= 0, and 1'alpha >= N has the same optimum. A
+tube has its targets at width 0 and rho = -epsilon <= 0, and 1'alpha <= N. Without a
+bias, s'alpha = 0 is absent. At a given rho this is a `MarginProblem` minus N rho, whose
+interval bounds the optimum from above; alpha bounds it from below.
 
 The sum of exactly feasible alpha may miss N by a rounding error d. The optimum is a
 concave function of N with the slope -rho, so that the bound then decreases by d |rho|,
 for any bound of an optimal |rho|:
 
-* classes: an alpha below its cost in each sign gives two rows with s f + s b >= rho, so
-  that rho <= max |f| <= N max K_ii;
+* classes: the losses of each sign have a best level at or below the largest s f of its
+  rows, unless N is infeasible, so that rho <= max |f| <= N max K_ii;
 * a tube: N epsilon is at most the optimum, which is at most N times half the range of y,
-  by f = 0.
+  or N max |y| without a bias, by f = 0.
 
 References
 ----------
@@ -45,6 +45,11 @@ from equimargin.formulations.numeric.rounding import (
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import Signed, Tube
+
+ROUNDED_NU = Fraction(1, 2**50)
+"""Relative rounding error of a nu that a user has computed."""
+EQUAL = 1e-14
+"""Mean square distance of points, relative to mean |K_ii|, that is rounding error."""
 
 
 def set_margin(problem: MarginProblem, rho: float) -> MarginProblem:
@@ -80,6 +85,8 @@ def read_margin(problem: MarginProblem) -> float:
 def sum_multipliers(problem: MarginProblem, nu: float) -> Fraction:
     """Return N, nu times the sum of the costs C x weight of all points, without rounding.
 
+    An N that is above `largest_sum` by a rounding error of nu is `largest_sum`.
+
     Parameters
     ----------
     problem : MarginProblem
@@ -87,15 +94,30 @@ def sum_multipliers(problem: MarginProblem, nu: float) -> Fraction:
     nu : float
         Share of the costs.
     """
-    weights = problem.unit_weights[: problem.m]
-    return Fraction(nu) * Fraction(problem.C) * _total(weights)
+    total = Fraction(nu) * Fraction(problem.C) * _total(problem.unit_weights[: problem.m])
+    most = largest_sum(problem)
+    return most if most < total <= most * (1 + ROUNDED_NU) else total
+
+
+def largest_sum(problem: MarginProblem) -> Fraction:
+    """Return the largest feasible N, without rounding.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of finite costs, at any margin.
+    """
+    weights, s = problem.unit_weights, problem.rows.s
+    sums = [_total(weights[s > 0]), _total(weights[s < 0])]
+    return Fraction(problem.C) * (2 * min(sums) if problem.bias else sums[0] + sums[1])
 
 
 def size_of_variable_margin(problem: MarginProblem, nu: float) -> float:
     """Return the unit of relative errors near the optimum 0.
 
-    It is the objective at f = 0 and epsilon = 0 of a tube, and of classes the size of the
-    dual objective if all points were equal, N^2 mean |K_ii| / 2.
+    It is the objective at f = 0 and epsilon = 0 of a tube, and of classes N^2 / 2 times
+    the mean square of the points' norms in the space of the kernel; with a bias, which
+    makes the origin arbitrary, of their distances from the first.
 
     Parameters
     ----------
@@ -106,7 +128,19 @@ def size_of_variable_margin(problem: MarginProblem, nu: float) -> float:
     """
     if isinstance(problem.rows, Tube):
         return set_margin(problem, 0.0).scale
-    return float(sum_multipliers(problem, nu)) ** 2 * problem.gram.mean_diagonal / 2
+    total = np.float64(sum_multipliers(problem, nu))
+    return float(total * total * _mean_square(problem) / 2)
+
+
+def _mean_square(problem: MarginProblem) -> float:
+    """Return the mean square of the points' norms, or with a bias of their distances."""
+    gram = problem.gram
+    if not problem.bias:
+        return gram.mean_diagonal
+    row = gram.block(np.array([0]), np.arange(problem.m))[0]
+    distance = float(np.abs(gram.diagonal + gram.diagonal[0] - 2.0 * row).mean())
+    # Points at rounding distances have no other unit.
+    return distance if distance > EQUAL * gram.mean_diagonal else gram.mean_diagonal
 
 
 # Overflow and NaN are covered by the bounds.
@@ -127,7 +161,7 @@ def variable_margin_interval(problem: MarginProblem, nu: float, point: Point) ->
     -------
     Interval
         Bounds; infinite without a positive semidefinite kernel. The lower bound is also
-        infinite if the multipliers are at their costs and their sum is rounded.
+        infinite if N is infeasible.
     """
     total, rho = sum_multipliers(problem, nu), read_margin(problem)
     alpha = np.asarray(point.alpha)
@@ -155,11 +189,10 @@ def _largest_margin(problem: MarginProblem, total: Fraction) -> float:
     """Return an upper bound of an optimal |rho|; inf if none is known."""
     rows = problem.rows
     if isinstance(rows, Tube):
-        return float(round_toward((float(rows.y.max()) - float(rows.y.min())) / 2, 1.0))
-    share = total / 2 if problem.bias else total
-    signs = (1.0, -1.0) if problem.bias else (1.0,)
-    weights = problem.unit_weights
-    if any(Fraction(problem.C) * _total(weights[rows.s == sign]) <= share for sign in signs):
+        ends = float(rows.y.max()), float(rows.y.min())
+        middle = (ends[0] - ends[1]) / 2 if problem.bias else max(map(abs, ends))
+        return float(round_toward(middle, 1.0))
+    if largest_sum(problem) < total:
         return inf
     return float(multiply_rounded(_rounded(total, 1.0), problem.gram.diagonal_bound, 1.0))
 

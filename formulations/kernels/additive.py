@@ -44,10 +44,13 @@ def sum_over_features(X: Features, Z: Features, chi2: bool) -> Array:
     ndarray of shape (m, n)
         Sums.
     """
-    D = np.empty((X.shape[0], Z.shape[0]), X.dtype)
+    # Integers become floats: differences of unsigned ones would wrap around.
+    precision = np.result_type(X.dtype, Z.dtype, np.float64)
+    X, Z = (points.astype(precision, copy=False) for points in (X, Z))
+    D = np.empty((X.shape[0], Z.shape[0]), precision)
     if is_sparse(X) or is_sparse(Z):
         _add_merged(*_rows(X), *_rows(Z), int(X.shape[1]), chi2, D)
-    elif X.dtype == np.float64:
+    elif precision == np.float64:
         _add_terms(np.ascontiguousarray(X), np.ascontiguousarray(Z.T), chi2, D)
     else:
         _add_terms_in_numpy(X, Z.T, chi2, D)

@@ -21,7 +21,7 @@ class Chi2(Kernel):
     """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), for x, z >= 0.
 
     A term with x_j = z_j = 0 is 0. Negative features are refused. By name, gamma is 1 by
-    default, as in scikit-learn.
+    default, as in scikit-learn, and "scale" in estimators.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Chi2(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
+        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of the distance and of its exponential.

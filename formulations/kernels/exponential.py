@@ -51,7 +51,7 @@ class Exponential(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
+        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z| and of its exponential.

@@ -21,6 +21,7 @@ from equimargin.formulations.numeric.arrays import Array, Features, canonical, d
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
     UNIT,
+    divide_rounded,
     find_unit,
     gamma_n,
     multiply_rounded,
@@ -294,7 +295,7 @@ class RBF(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
+        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z|^2 and of its exponential.
@@ -597,8 +598,9 @@ class Product(Composite):
         """Bound E v by the bounds E_k and E_l of the parts.
 
         The error of k l before its rounding, which adds u |K| + eta, is at most |k| E_l
-        + |l| E_k + E_k E_l. Of a positive semidefinite kernel, |k(x, z)| is at most the
-        root of k(x, x) k(z, z), and every entry of E_k at most the sum of its row.
+        + (|l| + E_l) E_k. Of a positive semidefinite kernel, |k(x, z)| is at most the
+        root of k(x, x) k(z, z), and every entry of E_l at most the sum of its row. The
+        first kernel, itself a product in k l m, is bounded only once.
 
         Parameters
         ----------
@@ -621,16 +623,15 @@ class Product(Composite):
         def error(part: tuple[Kernel, Array], weights: Array) -> Array:
             return part[0].rounding(X, Z, part[1], weights)
 
-        def times(part: tuple[Kernel, Array], second: tuple[Kernel, Array]) -> Array:
-            """Return a bound of the first part's |entries| times the errors of the second."""
-            left, right = (np.sqrt(part[0].diagonal_bound(points)) for points in (X, Z))
-            return np.asarray(
-                multiply_rounded(left, error(second, multiply_rounded(right, v, 1)), 1)
-            )
-
-        both = multiply_rounded(error(k, np.ones(len(v))), error(other, v), 1)
+        (left, right), (x, z) = (
+            [np.sqrt(part.diagonal_bound(points)) for points in (X, Z)] for part in self.parts
+        )
+        of_second = multiply_rounded(left, error(other, multiply_rounded(right, v, 1)), 1)
+        # |l| + E_l is at most `sizes` times z_j.
+        sizes = x + error(other, divide_rounded(1.0, z, 1))
+        of_first = multiply_rounded(sizes, error(k, multiply_rounded(z, v, 1)), 1)
         product = 2 * find_unit(K) * (np.abs(K) @ v) + 2 * SMALLEST * v.sum()
-        return np.asarray(times(k, other) + times(other, k) + both + product)
+        return np.asarray(of_first + of_second + product)
 
     def diagonal_bound(self, X: Features) -> Array:
         return np.asarray(

@@ -20,7 +20,7 @@ class Laplacian(Kernel):
     """k(x, z) = exp(-gamma sum_j |x_j - z_j|).
 
     It is the product of exponential kernels of the features. By name, gamma is 1 / d by
-    default, as in scikit-learn.
+    default, as in scikit-learn, and "scale" in estimators.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Laplacian(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
+        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z|_1 and of its exponential.

@@ -224,6 +224,7 @@ def named_kernel(
     return chosen(**parameters)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
     """Return the value of gamma for "scale" or "auto"."""
     if check_choice(gamma, "gamma", ("scale", "auto")) == "auto":
@@ -233,7 +234,14 @@ def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
         spread = np.average(_row_sums(X.multiply(X)), weights=weights) - X.shape[1] * mean**2
     else:
         spread = np.average(_row_sums((X - mean) ** 2), weights=weights)
-    return 1.0 / float(spread) if spread > 0 else 1.0
+    if spread <= 0:
+        return 1.0
+    if not 0 < 1.0 / float(spread) < np.inf:
+        raise ValueError(
+            f"gamma='scale' needs a variance of X within float64, not {spread / X.shape[1]:g}; "
+            f"multiply X by a constant, or give gamma as a number"
+        )
+    return 1.0 / float(spread)
 
 
 def _row_sums(X: Features) -> Array:

@@ -67,13 +67,14 @@ def _with_bits(old: Any, new: Any, llvm: Any) -> Any:
 _float_of = _with_bits(types.int32, types.float32, ir.FloatType())
 _double_of = _with_bits(types.int64, types.float64, ir.DoubleType())
 _bits_of = _with_bits(types.float64, types.int64, ir.IntType(64))
+_bits32_of = _with_bits(types.float32, types.int32, ir.IntType(32))
 
 
-def exponential(x: Any) -> Any:
-    """Return exp(x) in compiled code, for x below 88.
+def power(x: Any) -> Any:
+    """Return 2^x in compiled code, for x below 127.
 
-    The relative error is about 1e-7 in float32 and 2e-16 in float64. Below -87 in
-    float32, and below -708 in float64, the result is the exponential of that bound,
+    The relative error is about 1e-7 in float32 and 2e-16 in float64. Below -126 in
+    float32, and below LOWEST_POWER in float64, the result is the power of that bound,
     which is almost 0.
 
     Parameters
@@ -81,54 +82,47 @@ def exponential(x: Any) -> Any:
     x : float
         Exponent.
     """
-    return np.exp(x)
+    return np.exp2(x)
 
 
 @fast
-def _exponential32(x: Any) -> Any:
-    """Return 2^n p(r), |r| <= log(2) / 2, p of degree 7."""
-    x = larger(x, np.float32(-87.0))
-    n = np.floor(x * np.float32(1.44269504088896341) + np.float32(0.5))
-    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-    p = np.float32(1.9875691500e-4)
-    p = p * r + np.float32(1.3981999507e-3)
-    p = p * r + np.float32(8.3334519073e-3)
-    p = p * r + np.float32(4.1665795894e-2)
-    p = p * r + np.float32(1.6666665459e-1)
-    p = p * r + np.float32(5.0000001201e-1)
-    p = p * r * r + r + np.float32(1.0)
+def _power32(x: Any) -> Any:
+    """Return 2^x = 2^n p(r), |r| <= 1/2, p of degree 6.
+
+    The relative error of p is 2e-8.
+    """
+    x = larger(x, np.float32(-126.0))
+    n = np.floor(x + np.float32(0.5))
+    r = x - n
+    p = np.float32(1.5353362e-4)
+    p = p * r + np.float32(1.3398875e-3)
+    p = p * r + np.float32(9.6184369e-3)
+    p = p * r + np.float32(5.5503324e-2)
+    p = p * r + np.float32(2.4022648e-1)
+    p = p * r + np.float32(6.9314718e-1)
+    p = p * r + np.float32(1.0)
     return p * _float_of(np.int32((np.int32(n) + np.int32(127)) << np.int32(23)))
 
 
 @fast
-def _exponential64(x: Any) -> Any:
-    """Return 2^n p(r), |r| <= log(2) / 2, p the Taylor polynomial of degree 13.
-
-    Its remainder is 4e-18.
-    """
-    x = larger(x, -708.0)
-    n = np.floor(x * 1.4426950408889634 + 0.5)
-    r = x - n * 6.93145751953125e-1 - n * 1.42860682030941723212e-6
-    p = 1 / 6227020800
-    p = p * r + 1 / 479001600
-    p = p * r + 1 / 39916800
-    p = p * r + 1 / 3628800
-    p = p * r + 1 / 362880
-    p = p * r + 1 / 40320
-    p = p * r + 1 / 5040
-    p = p * r + 1 / 720
-    p = p * r + 1 / 120
-    p = p * r + 1 / 24
-    p = p * r + 1 / 6
-    p = p * r + 1 / 2
-    p = p * r + 1.0
+def _power64(x: Any) -> Any:
+    """Return 2^x by the polynomial of `power_of_two`, in any order of operations."""
+    x = larger(x, LOWEST_POWER)
+    n = np.floor(x + 0.5)
+    r = x - n
+    p = 4.4549605981865186e-10
+    p = p * r + 7.072585949269223e-09
+    p = p * r + 1.0178062445845774e-07
+    p = p * r + 1.321544258792169e-06
+    p = p * r + 1.525273382983612e-05
+    p = p * r + 0.0001540353044173605
+    p = p * r + 0.0013333558146416936
+    p = p * r + 0.009618129107606888
+    p = p * r + 0.0555041086648216
+    p = p * r + 0.24022650695910097
+    p = p * r + 0.6931471805599453
     p = p * r + 1.0
     return p * _double_of((np.int64(n) + 1023) << 52)
-
-
-overload(exponential, jit_options=dict(FAST))(  # type: ignore[arg-type]
-    lambda x: (lambda x: _exponential32(x)) if x == types.float32 else (lambda x: _exponential64(x))
-)
 
 
 POWER_UNITS = 3.0
@@ -171,6 +165,11 @@ def power_of_two(x: Any) -> Any:
     p = p * r + 0.6931471805599453
     p = p * r + 1.0
     return _double_of(_bits_of(p) + (_bits_of(shifted) << 52))
+
+
+overload(power, jit_options=dict(FAST))(  # type: ignore[arg-type]
+    lambda x: (lambda x: _power32(x)) if x == types.float32 else (lambda x: _power64(x))
+)
 
 
 def _first_at_least(a: Any, level: Any) -> int:

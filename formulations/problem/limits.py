@@ -112,7 +112,7 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
         )
         raise ValueError(
             f"X is too large for float64 at row {row}: {subject} above {LARGEST_KERNEL:.1e}; "
-            f"divide X by a constant"
+            f"divide X by a constant, or give the kernel smaller parameters"
         )
 
 

@@ -225,9 +225,11 @@ class MarginProblem(CanonicalProblem):
         own = self.own_point(point)
         f, norm2 = self._evaluated(own)
         primal = self.primal(f, norm2, self.bias_at(f) if own.b is None else own.b)
-        return primal, -np.inf if own.alpha is None else self.dual(
-            own.alpha, self.norm2(self.rows.rdot(own.alpha))
-        )
+        if own.alpha is None:
+            return primal, -np.inf
+        if own.has_function:
+            norm2 = self.norm2(self.rows.rdot(own.alpha))
+        return primal, self.dual(own.alpha, norm2)
 
     def _evaluated(self, point: Point) -> tuple[Array, float]:
         """Return f (m,) and |f|^2 of a point, from its function or multipliers."""

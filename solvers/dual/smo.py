@@ -28,8 +28,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import interval
 from equimargin.formulations.numeric.arrays import Array
@@ -61,10 +63,15 @@ PAIR_CURVATURE_FLOOR = {np.dtype(np.float32): 1e-10, np.dtype(np.float64): 1e-12
 
 The computed curvature of two equal points is 0 or rounding error.
 """
-KEPT_MARGIN = 0.1
-"""Distance of a point from a positive loss beyond which its f is not recomputed.
+AMPLE = 1.1
+"""Factor of the error of f below which the distance of a point from the margin is small.
 
-In units of `ProblemScaling.spread`. The true gap then uses the f of the run there.
+Above 1, so that the bias of the recomputed f seldom requires f at further points.
+"""
+MOST_CHANGE = 2.0
+"""Sum of |changes of beta| over |beta|_1 above which f is computed from 0 again.
+
+Its rounding error is then at most twice that of one product.
 """
 MIN_POINTS_FLOAT32 = 256
 """Number of points above which pair steps start in float32.
@@ -244,6 +251,39 @@ class SmoIterate:
     drift: float
 
 
+@dataclass(frozen=True)
+class KnownFunction:
+    """Function whose values in float64 are known at some points.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (m,)
+        Coefficients.
+    f : ndarray of shape (m,)
+        Values.
+    fresh : ndarray of bool of shape (m,)
+        True where the values are those of float64.
+    change : float
+        Sum of |changes of beta| from 0 by which the values were updated.
+    """
+
+    beta: Array
+    f: Array
+    fresh: NDArray[np.bool_]
+    change: float
+
+    @classmethod
+    def zero(cls, m: int) -> KnownFunction:
+        """Return the function 0.
+
+        Parameters
+        ----------
+        m : int
+            Number of points.
+        """
+        return cls(np.zeros(m), np.zeros(m), np.ones(m, dtype=bool), 0.0)
+
+
 @dataclass
 class GapTarget:
     """Target at which the true gap is computed next, and progress towards it.
@@ -364,6 +404,8 @@ class Descent:
         Target of the next true gap.
     effort : WorkCounter
         Work done.
+    known : KnownFunction
+        Function of the last true gap, 0 before the first.
     """
 
     problem: PointProblem
@@ -372,6 +414,7 @@ class Descent:
     working: WorkingSet
     aim: GapTarget
     effort: WorkCounter
+    known: KnownFunction
 
     @classmethod
     def of(
@@ -464,7 +507,8 @@ class Descent:
             else working.exact
         )
         aim = GapTarget(goal=0.9 * limits.tol, eps=max(FIRST_VIOLATION, limits.tol))
-        descent = cls(problem, at, problem.look(at.a, at.G), working, aim, WorkCounter())
+        look, known = problem.look(at.a, at.G), KnownFunction.zero(problem.units.m)
+        descent = cls(problem, at, look, working, aim, WorkCounter(), known)
         aim.note(descent.look, problem.most_dual)
         return descent
 
@@ -504,52 +548,74 @@ class Descent:
         """
         margin = self.problem.margin
         most = limits.max_iter or 10_000_000 + 1000 * margin.p
-        return DualConvergenceMonitor("smo", margin, limits, most, self.product)
+        product = partial(self.product, everywhere=limits.callback is not None)
+        return DualConvergenceMonitor("smo", margin, limits, most, product)
 
-    def product(self, beta: Array) -> Array:
+    def product(self, beta: Array, everywhere: bool = False) -> Array:
         """Return K beta in float64, recomputed where the gap depends on it.
 
-        At points with a_i = 0 the f of the run is reused if its error is smaller than
-        their distance from a positive loss, at the optimal bias: the loss is 0 either
-        way. With hard rows, K beta is computed bit for bit as in the referee, so that
-        both find the rows satisfied.
+        A point at a bound contributes nothing to the gap while its loss has the sign of
+        its multiplier: 0 if a_i = 0, and positive at the cost of its row. There the f of
+        the run is reused if its error is smaller than the distance from the other sign,
+        at the optimal bias. With hard rows, K beta is computed bit for bit as in the
+        referee, so that both find the rows satisfied.
 
         Parameters
         ----------
         beta : ndarray of shape (m,)
             Coefficients A'alpha of the current point.
+        everywhere : bool
+            True to recompute f at every point, for accurate primal and dual values; their
+            difference does not need it.
 
         Returns
         -------
         ndarray of shape (m,)
             K beta.
         """
-        problem, units, exact = self.problem, self.problem.units, self.working.exact
+        problem, units = self.problem, self.problem.units
         if problem.any_hard:
             return problem.margin.gram @ beta
-        support = np.flatnonzero(beta)
         if self.working.has_fast_product:
             self.at.drift = 0.0
+            support = np.flatnonzero(beta)
             return self.working.product(support, beta[support] * units.unit)
-        f, error = (
-            (self.at.G + problem.z) * units.spread,
-            self.at.drift * exact.resolution * units.spread,
-        )
-        fresh = np.zeros(units.m, dtype=bool)
-        distance = (
-            np.minimum(self.look.rise - self.look.level, self.look.level - self.look.fall)
-            * units.spread
-        )
-        inexact = (self.at.a != 0) | (distance <= error + KEPT_MARGIN * units.spread)
+        f = (self.at.G + problem.z) * units.spread
+        error = self.at.drift * self.working.exact.resolution * units.spread
+        look, fresh = self.look, np.zeros(units.m, dtype=bool)
+        distance = np.minimum(look.rise - look.level, look.level - look.fall) * units.spread
+        inexact = (distance <= AMPLE * error) | everywhere
+        change = self.known.change + float(np.abs(beta - self.known.beta).sum())
+        if change > MOST_CHANGE * np.abs(beta).sum():
+            self.known, change = KnownFunction.zero(units.m), float(np.abs(beta).sum())
         # A recomputed f changes the optimal bias, and so the points of positive loss.
         while inexact.any():
             fresh |= inexact
-            f[inexact] = exact.product(support, beta[support] * units.unit, np.flatnonzero(inexact))
-            slack = units.largest(problem.margin.slack(f, problem.margin.bias_at(f)))
-            inexact = ~fresh & (slack >= -error)
+            f[inexact] = self._recomputed(beta, inexact)
+            inexact = ~fresh & self._undecided(f, error)
+        self.known = KnownFunction(beta, f, fresh, change)
         if fresh.all():
             self.at.drift = 0.0
         return f
+
+    def _recomputed(self, beta: Array, points: NDArray[np.bool_]) -> Array:
+        """Return K beta at some points in float64, from the known values of the last beta."""
+        known, f = self.known, np.zeros_like(beta)
+        f[known.fresh] = known.f[known.fresh]
+        for part, start in ((known.fresh, known.beta), (~known.fresh, np.zeros_like(beta))):
+            at, change = np.flatnonzero(points & part), beta - start
+            if len(at):
+                moved = np.flatnonzero(change)
+                coefficients = change[moved] * self.problem.units.unit
+                f[at] += self.working.exact.product(moved, coefficients, at)
+        return f[points]
+
+    def _undecided(self, f: Array, error: Array) -> NDArray[np.bool_]:
+        """Return where the sign of a row's loss may not be that of its multiplier."""
+        margin, units = self.problem.margin, self.problem.units
+        slack = margin.slack(f, margin.bias_at(f))
+        active = margin.rows.s * self.at.a[units.point] > 0
+        return units.largest(np.where(active, -slack, slack)) >= -error
 
     def take(self, f: Array) -> None:
         """Replace the gradient by that of a recomputed f.

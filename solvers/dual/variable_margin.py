@@ -36,6 +36,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.variable_margin import (
+    largest_sum,
     read_margin,
     set_margin,
     size_of_variable_margin,
@@ -148,8 +149,10 @@ def solve_variable_margin(
     Raises
     ------
     ValueError
-        If the costs of a class are below half of N: no optimum is finite.
+        If the costs of a class are below half of N, so that no optimum is finite, or the
+        objective is beyond float64.
     """
+    _refuse(problem, nu)
     monitor = _Monitor(set_margin(problem, 0.0), nu, limits)
     run = monitor.run
     while not run.check(monitor):
@@ -157,6 +160,27 @@ def solve_variable_margin(
             run.minimise_on_face()
         run.advance(monitor)
     return cast(VariableMarginSolution, monitor.solution())
+
+
+def _refuse(problem: MarginProblem, nu: float) -> None:
+    """Raise an error if no optimum is finite, or float64 has no room for it."""
+    total, most = sum_multipliers(problem, nu), largest_sum(problem)
+    if not most:
+        raise ValueError(
+            "specified nu is infeasible: a class has no row of positive weight; give one of its "
+            "rows a positive weight, or leave the class out"
+        )
+    if most < total:
+        raise ValueError(
+            f"specified nu is infeasible: nu is {nu:g}, and this problem has no optimum above "
+            f"{float(nu * (most / total))!r}, twice the share of the smaller class; take at most "
+            f"that"
+        )
+    if not math.isfinite(size_of_variable_margin(problem, nu)):
+        raise ValueError(
+            f"the costs are too large for float64: nu times their sum is {float(total):g}, and "
+            f"the objective has its square; divide the weights"
+        )
 
 
 class _Rows(NamedTuple):
@@ -229,14 +253,6 @@ class _Run:
     def _start(self, part: slice) -> Array:
         """Return feasible multipliers: those of the first rows are at their costs."""
         c = self.rows.c[part]
-        cost = math.fsum(c.tolist())
-        if cost < self.share:
-            largest = self.nu * cost / self.share
-            raise ValueError(
-                f"specified nu is infeasible: nu is {self.nu:g}, and this problem has no "
-                f"optimum above {largest:g}, twice the share of the smaller class; take at "
-                f"most that"
-            )
         return np.clip(self.share - (np.cumsum(c) - c), 0.0, c)
 
     @property

@@ -4,13 +4,14 @@
     add_product(rows, v, f):   f  <-  f + K[:, rows] v / unit
 
 Float32 is for steps, float64 for reported values. A product is computed by tiles that
-stay in the processor's cache; threads divide its columns. The features of an RBF kernel
-have two more columns, (sqrt(2 gamma) x, -gamma |x|^2, 1) and (sqrt(2 gamma) z, 1,
--gamma |z|^2), so that one matrix product gives the exponents.
+stay in the processor's cache; threads divide its columns. An RBF kernel is 2^(-g |x -
+z|^2) with g = gamma / log(2). Its features have two more columns, (sqrt(2 g) x, -g |x|^2,
+1) and (sqrt(2 g) z, 1, -g |z|^2), so that one matrix product gives the exponents.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,7 @@ from equimargin.formulations.numeric.arrays import Array, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
-from equimargin.formulations.numeric.vector_loops import exponential
+from equimargin.formulations.numeric.vector_loops import power
 from equimargin.solvers.products.crew import Crew
 
 Index = NDArray[np.intp]
@@ -51,11 +52,13 @@ PANEL_COLUMNS = 64
 
 In float64 a panel of 1,000 features, half a megabyte, stays in the second-level cache.
 """
-SUMMED_ROWS = 20 * ROWS
+SUMMED_ROWS = 4 * ROWS
 """Rows whose products are summed in float32 before the sum is added in float64.
 
 Longer sums would lose digits.
 """
+LOG_2 = math.log(2.0)
+"""Natural logarithm of 2."""
 FLOAT32_UNIT = 2.0**-24
 """Unit roundoff of float32."""
 DEAR_FEATURES = 64
@@ -244,14 +247,20 @@ class RBFTiles(Tiles):
     def _resolution(self) -> Array:
         """Return the bound for any kernel plus the error of the exponent to first order.
 
-        Each term of the exponent is rounded, so that the error is proportional to the
-        sum of the terms' sizes.
+        Let tau^2 = gamma |x - z|^2. Then k(x, z) = exp(-tau^2), and tau k, tau^2 k < 0.43.
+        In float32 the partial sum over the features 1 .. k is rounded, which is at most
+        n_k(x) n_k(z) with n_k(x)^2 = 2 gamma (x_1^2 + .. + x_k^2), and n_k(x) <= n_k(z) +
+        sqrt(2) tau. The sum over k is Q (Q + 0.43 sqrt(2 d)) k(x, z) or less, with Q^2 the
+        sum of n_k(z)^2. The roundings of the features, and of the sums with -gamma |x|^2
+        and -gamma |z|^2, are 12 gamma |z|^2 + 4 or less in total.
         """
-        exponents = -self.left[:, -2]
-        terms = 2 * (float(exponents.max(initial=0.0)) + exponents)
-        return super()._resolution() + np.expm1(
-            np.minimum(gamma_n(self.left.shape[1] + 4, FLOAT32_UNIT) * terms, 700.0)
-        )
+        features = self.left[:, :-2]
+        d = features.shape[1]
+        squares = LOG_2 * np.einsum("ik,ik,k->i", features, features, np.arange(d, 0.0, -1.0))
+        sums = np.sqrt(squares) * (np.sqrt(squares) + 0.43 * math.sqrt(2 * d))
+        exponents = -LOG_2 * self.left[:, -2]
+        error: Array = np.expm1(np.minimum(FLOAT32_UNIT * (sums + 12 * exponents + 4), 700.0))
+        return super()._resolution() + error
 
     def single(self) -> Tiles:
         return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))
@@ -361,10 +370,12 @@ class GivenTiles(Tiles):
 def _expand(X: Array, gamma: float, left: Array) -> float:
     """Write the RBF features of X to `left`; return the mean of gamma |x|^2.
 
-    left <- (sqrt(2 gamma) x, -gamma |x|^2, 1), (m, d + 2), with the origin at the mean
-    of X, (m, d).
+    left <- (sqrt(2 g) x, -g |x|^2, 1), (m, d + 2), with g = gamma / log(2) and the origin
+    at the mean of X, (m, d).
     """
-    (m, d), factor, total = X.shape, np.sqrt(2.0 * gamma), 0.0
+    (m, d), total = X.shape, 0.0
+    g = gamma / LOG_2
+    factor = np.sqrt(2.0 * g)
     centre = np.zeros(d)
     for i in range(m):
         for t in range(d):
@@ -376,7 +387,7 @@ def _expand(X: Array, gamma: float, left: Array) -> float:
             x = X[i, t] - centre[t]
             left[i, t] = factor * x
             square += x * x
-        left[i, d], left[i, d + 1] = -gamma * square, 1.0
+        left[i, d], left[i, d + 1] = -g * square, 1.0
         total += gamma * square
     mean: float = total / m
     return mean
@@ -403,7 +414,7 @@ def _exponentials_in_numpy(
         start = p * PANEL_COLUMNS
         columns = slice(start, start + panels[p][:, : K.shape[1] - start].shape[1])
         above = slice(0, columns.stop if symmetric else len(rows))
-        K[above, columns] = np.exp(left[rows[above]] @ panels[p][:, : columns.stop - start])
+        K[above, columns] = np.exp2(left[rows[above]] @ panels[p][:, : columns.stop - start])
         if symmetric:
             K[columns, :start] = K[:start, columns].T
 
@@ -428,7 +439,7 @@ def _exponentials(
             for j in range(min(ROWS, stop - r)):
                 row, exponents = K[r + j, start : start + width], E[j, :width]
                 for k in range(row.shape[0]):
-                    row[k] = exponential(exponents[k])
+                    row[k] = power(exponents[k])
         if symmetric:
             # A cache line of every row at a time.
             for above in range(0, start, 16):
@@ -451,7 +462,7 @@ def _sums_in_numpy(
         start = p * PANEL_COLUMNS
         part = f[start : start + PANEL_COLUMNS]
         stop = start + len(part) if symmetric else len(rows)
-        E = np.exp(left[rows[:stop]] @ panels[p][:, : len(part)])
+        E = np.exp2(left[rows[:stop]] @ panels[p][:, : len(part)])
         part += v[:stop] @ E
         if symmetric:
             f[:start] += E[:start] @ v[start:stop]
@@ -497,7 +508,7 @@ def _add_exponentials(
                 for j in range(min(ROWS, end - r)):
                     exponents, factor, total = E[j], left.dtype.type(v[r + j]), left.dtype.type(0.0)
                     for k in range(PANEL_COLUMNS):
-                        value = exponential(exponents[k])
+                        value = power(exponents[k])
                         h[k] += factor * value
                         total += w[k] * value
                     if symmetric and r + j < start:

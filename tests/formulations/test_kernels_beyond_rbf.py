@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ from equimargin.formulations import (
     regression,
     sigmoid,
 )
-from equimargin.formulations.kernels.kernel import Multiple, Product, Sum
-from equimargin.formulations.kernels.registry import named_kernel
+from equimargin.formulations.kernels.kernel import RBF, Linear, Multiple, Product, Sum
+from equimargin.formulations.kernels.registry import KERNELS, named_kernel
+from equimargin.formulations.kernels.registry import kernel as register
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers import SOLVERS, exact_optimum, solve
 from equimargin.solvers.exact.numbers import given_gram
 from equimargin.solvers.problem_file import packed, unpacked
@@ -167,6 +170,57 @@ def test_constructors_and_estimators_know_the_names() -> None:
         for kind in (SVC, MarginClassifier):
             ours = kind(C=3.0, kernel=kernel, gamma=0.5, tol=1e-10).fit(X, Y)
             assert ours.decision_function(X) == pytest.approx(peer.decision_function(K), abs=1e-4)
+
+
+def test_the_bound_of_a_long_product_evaluates_every_part_a_few_times() -> None:
+    class Counted(RBF):
+        calls = 0
+
+        def rounding(self, *arguments: Any) -> Array:
+            Counted.calls += 1
+            return super().rounding(*arguments)
+
+    kernel: Kernel = Counted(0.1)
+    for _ in range(9):
+        kernel = kernel * Counted(0.1)
+    bound = kernel.rounding(X, X, kernel.block(X, X), np.ones(14))
+    assert 0 < bound.max() < 1e-11
+    assert Counted.calls == 19
+
+
+@pytest.mark.parametrize("make", [laplacian, chi2])
+def test_integers_have_the_values_of_floats(make: Any) -> None:
+    whole = np.array([[0, 3], [2, 1]], dtype=np.uint8)
+    for points in (whole, sparse.csr_array(whole)):
+        assert (make(0.1).block(points, points) == make(0.1).block(1.0 * whole, 1.0 * whole)).all()
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-160])
+def test_a_variance_outside_of_float64_gives_no_gamma(factor: float) -> None:
+    with pytest.raises(ValueError, match=r"^gamma='scale' needs .*; multiply X by a constant, or"):
+        classification(factor * X, Y, kernel="poly")
+
+
+def test_kernel_values_outside_of_float64_are_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match=r"or give the kernel smaller parameters$"):
+        classification(X, Y, kernel=1e308 * rbf(1.0))
+
+
+def test_a_plugin_of_nonnegative_features_has_its_tag_by_name() -> None:
+    @register("histogram")
+    @dataclass(frozen=True)
+    class Histogram(Kernel):
+        nonnegative = True
+        block, diagonal, rounding = Linear.block, Linear.diagonal, Linear.rounding
+        diagonal_bound = Linear.diagonal_bound
+
+    try:
+        for kernel in ("histogram", Histogram(), "chi2", linear() + chi2()):
+            assert MarginClassifier(kernel=kernel).__sklearn_tags__().input_tags.positive_only
+        for kernel in ("linear", "unknown", linear()):
+            assert not MarginClassifier(kernel=kernel).__sklearn_tags__().input_tags.positive_only
+    finally:
+        KERNELS.forget("histogram")
 
 
 def test_a_search_chooses_among_combined_kernels() -> None:

@@ -154,6 +154,11 @@ def test_skordinal_svor_is_audited_with_its_thresholds(kernel: str) -> None:
     assert found.relative_excess[1] < 1e-3
     with pytest.raises(ValueError, match="the SVOR of skordinal was fitted on 60 rows, and"):
         audit(model, np.vstack([X, X]), np.tile(names, 2))
+    for of_other_rows in (X[::-1], X[:, :2]):
+        with pytest.raises(ValueError, match="the model"):
+            audit(model, of_other_rows, names[::-1])
+    of_two = kind(kernel=kernel, tol=1e-5).fit(X, Y)
+    assert audit(of_two, X, Y).relative_excess[1] < 1e-3
     with pytest.raises(ValueError, match="constraints='implicit' can be audited"):
         audit(kind(constraints="explicit").fit(X, LEVELS), X, LEVELS)
 

@@ -104,6 +104,13 @@ def test_svmrank_file_is_audited_at_its_cost_over_the_number_of_queries(
     holds(found, rounded, costs, 1)
     assert found.relative_excess[1] < 1e-6
     assert "C is the cost of a pair (-c of SVMrank over the number of queries)" in str(found)
+    assert "rounded sum" not in str(found)
+    (tmp_path / "model").write_text(
+        svmrank(w).replace("2 # number of s", "3 # number of s") + "-1 1:1 #\n"
+    )
+    of_two = audit_ranker(read(tmp_path / "model"), X, Y, QID, c / 6, per_query)
+    holds(of_two, rounded - np.eye(4)[0], costs, 1)
+    assert "its w is the rounded sum of 2 support vectors" in str(of_two)
 
 
 def test_rank_svm_of_liblinear_has_the_squared_hinge_of_every_pair(tmp_path: Path) -> None:
@@ -201,3 +208,34 @@ def test_command_audits_rankers_on_queries_of_the_data(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 2 * ("does not apply" in text), result.output
         assert text in " ".join(result.output.split())
+
+
+def test_features_beyond_the_weights_must_be_0() -> None:
+    model = of_values({"kind": "RankSVM", "coef": [1.0, -1.0, 0.5, 0.0], "C": 1.0})
+    padded = np.column_stack([X, np.zeros(48)])
+    holds(audit_ranker(model, padded, Y, QID), np.array([1.0, -1.0, 0.5, 0.0]), ONE, 1)
+    # A column of queries that is read as a feature makes another problem.
+    with pytest.raises(ValueError, match="4 weights, and the data have 5 features"):
+        audit_ranker(model, np.column_stack([X, QID]), Y)
+
+
+def test_assumption_on_class_weights_stays_with_a_ranker(tmp_path: Path) -> None:
+    header = ["solver_type L2R_L2LOSS_SVC", "nr_class 2", "label 1 -1", "nr_feature 4", "bias -1"]
+    (tmp_path / "model").write_text("\n".join([*header, "w", "1", "0", "0", "0", ""]))
+    found = audit_ranker(read(tmp_path / "model"), X, Y, QID, 1.0)
+    assert found.assumed == "no class weights (-wi), trained on one difference of every pair"
+
+
+def test_columns_of_queries_and_of_weights_are_named(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"kind": "RankSVM", "coef": [1, 0, 0, 0], "C": 1}')
+    rows = np.column_stack([X, QID, np.full(48, 2.0), Y]).tolist()
+    lines = ["a,b,c,d,search,sample_weight,relevance", *(",".join(map(repr, r)) for r in rows)]
+    (tmp_path / "rows.csv").write_text("\n".join([*lines, ""]))
+    given = ["audit", str(tmp_path / "model.json"), "--data", str(tmp_path / "rows.csv")]
+    given += ["--query", "search"]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 2
+    assert "a column of weights (--drop) does not apply to a ranker" in done.output
+    done = CliRunner().invoke(app, [*given, "--drop", "sample_weight"])
+    assert done.exit_code == 0, done.output
+    assert "query `search` (6 queries)" in done.output

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from equimargin.estimators.fitted import Functions, Proof, ProvenSolution, make_functions
 from equimargin.formulations import Kernel, Problem
-from equimargin.formulations.kernels.registry import list_parameters, named_kernel
+from equimargin.formulations.kernels.registry import KERNELS, list_parameters, named_kernel
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.solvers import Solution, Status, solve
 
@@ -97,12 +97,10 @@ class KernelEstimator(ProvenEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.kernel == "chi2" or (
-            isinstance(self.kernel, Kernel) and self.kernel.nonnegative
-        )
-        tags.input_tags.pairwise = self.kernel == "precomputed" or (
-            isinstance(self.kernel, Kernel) and self.kernel.given
-        )
+        # An unknown name is refused by `fit`.
+        kernel = self.kernel if isinstance(self.kernel, Kernel) else KERNELS.get(str(self.kernel))
+        tags.input_tags.positive_only = kernel is not None and kernel.nonnegative
+        tags.input_tags.pairwise = kernel is not None and kernel.given
         return tags
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:

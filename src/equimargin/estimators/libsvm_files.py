@@ -103,9 +103,11 @@ def write_libsvm_model(estimator: KernelEstimator, path: str | os.PathLike[str])
     The type of estimators with a loss is c_svc or epsilon_svr. With a precomputed kernel a support
     vector is the number of its training row, from 1.
     """
-    own = isinstance(estimator, KernelEstimator)
-    kind = TYPES_OF_LIBSVM.get(type(estimator).__name__) if own else None
-    functions = _functions(estimator, "write_libsvm_model", kind is not None)
+    known = isinstance(estimator, KernelEstimator)
+    names = [base.__name__ for base in type(estimator).__mro__ if known]
+    kind = next((TYPES_OF_LIBSVM[name] for name in names if name in TYPES_OF_LIBSVM), None)
+    others = ", ".join(TYPES_OF_LIBSVM)
+    functions = _functions(estimator, "write_libsvm_model", others, kind is not None)
     kernel = Linear() if functions.linear else functions.kernel
     coefficients = np.eye(len(functions.biases)) if functions.linear else functions.coefficients
     biases = functions.biases
@@ -168,7 +170,7 @@ def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[st
         header, weights = _linear_machine(estimator)
         _write(path, [*header, *(f"{_numbers(row)} " for row in weights)])
         return
-    functions = _functions(estimator, "write_liblinear_model")
+    functions = _functions(estimator, "write_liblinear_model", "LinearSVC, LinearSVR")
     if not functions.linear:
         raise ValueError(
             f"LIBLINEAR has linear functions only, and this {type(estimator).__name__} has the "
@@ -227,12 +229,13 @@ def _liblinear_type(estimator: ProvenEstimator) -> str:
     return f"L2R_L2LOSS_{kind}" if free else f"L2R_L2LOSS_{kind}_DUAL"
 
 
-def _functions(estimator: Any, name: str, known: bool = False) -> Functions:
+def _functions(estimator: Any, name: str, others: str, known: bool = False) -> Functions:
     """Return the decision functions of a fitted classifier or regressor, or a known class."""
     if not (known or isinstance(estimator, Classifier | Regressor)):
         raise ValueError(
-            f"{name} takes a fitted MarginClassifier, MarginRegressor or a PathCV of the two, not "
-            f"{type(estimator).__name__}; of a pipeline, pass the last step"
+            f"{name} takes a fitted MarginClassifier, MarginRegressor, a PathCV of the two, or of "
+            f"equimargin.svm {others}, not {type(estimator).__name__}; of a pipeline, pass the "
+            f"last step"
         )
     check_is_fitted(estimator)
     functions: Functions = estimator._functions

@@ -354,8 +354,8 @@ def make_jobs(
     for kernel in chosen:
         if not isinstance(kernel, Kernel):
             raise ValueError(
-                f"{function}: {kernel!r} is no kernel; make one with linear, polynomial, "
-                f"rbf or precomputed"
+                f"{function}: {kernel!r} is no kernel; make one with a function of "
+                f"equimargin.formulations, such as rbf(0.1) or laplacian(0.1)"
             )
     # The folds are the same for all kernels, so that the scores are comparable.
     parts = make_folds(y, query, task, folds, random_state)

@@ -96,7 +96,14 @@ class NuSVC(PairwiseMachine, ShareMachine):
         ]
 
     def _read_pairs(self, solutions: Any, codes: Index) -> tuple[Array, Array]:
-        if any(solution.vanishes for solution in solutions):
+        vanishing = [solution for solution in solutions if solution.vanishes]
+        early = [solution for solution in vanishing if not solution.ok]
+        if early:
+            raise ValueError(
+                f"nu is {self.nu:g}, and the run of two classes ended at the function 0, which "
+                f"may not be the best: {early[0].reason}; set a larger max_iter, time_limit or nu"
+            )
+        if vanishing:
             raise ValueError(
                 f"nu is {self.nu:g}, and the best function of two classes is 0: their points "
                 f"overlap more than that; set a larger nu, or another kernel"

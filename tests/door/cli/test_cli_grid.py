@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from emulated.arrays import emulated_card
+from emulated.kernels import needs_a_compiler
 from equimargin.cli.app import app
 
 RUN = CliRunner()
@@ -128,6 +130,8 @@ def test_grid_that_a_time_limit_ends_has_the_status_of_a_gap(tmp_path: Path) -> 
         (["--grid", "--validate", "2", "--lambda-min", "0.1"], "--lambda-min is for a path"),
         (["--grid", "--validate", "2", "--plot", "x.svg"], "--plot is for a path"),
         (["--grid", "--validate", "2", "--family", "rvm"], "--family is for a path"),
+        (["--device", "cuda"], "--device is for --grid"),
+        (["--grid", "--validate", "2", "--device", "cuda"], "there is no bias"),
     ],
 )
 def test_grid_refuses_in_a_sentence(arguments: list[str], said: str, tmp_path: Path) -> None:
@@ -143,3 +147,29 @@ def test_grid_refuses_more_than_two_classes(tmp_path: Path) -> None:
     result = RUN.invoke(app, ["path", str(file), "--grid", "--validate", "3"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--grid supports two classes, not more" in result.stderr
+
+
+@needs_a_compiler
+def test_grid_on_an_emulated_card_has_the_scores_of_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, _ = rows_of(0)
+    data, file = tmp_path / "points.csv", tmp_path / "grid.json"
+    lines = [f"{a},{b},{level > 0}\n" for (a, b), level in zip(X, y, strict=True)]
+    data.write_text("a,b,y\n" + "".join(lines))
+    how = ["--kernel", "rbf", "--gamma", "0.5", "--validate", "2", "--grid", "--json", str(file)]
+    on_card = [*how, "--device", "cuda"]
+    found = []
+    with emulated_card(tmp_path, monkeypatch):
+        for arguments in (how, on_card):
+            result = RUN.invoke(app, ["path", str(data), *arguments])
+            assert result.exit_code == 0, result.output
+            found.append(json.loads(file.read_text()))
+    assert [one["settings"]["device"] for one in found] == ["cpu", "cuda"]
+    scores = [[row["score"] for row in one["rows"]] for one in found]
+    assert scores[0] == scores[1]
+    assert max(row["gap"] for row in found[1]["rows"]) <= 1e-6
+    with emulated_card(tmp_path, monkeypatch, free_bytes=1e4):
+        result = RUN.invoke(app, ["path", str(data), *on_card])
+    assert result.exit_code == 2
+    assert "0.0 GB are free" in result.stderr

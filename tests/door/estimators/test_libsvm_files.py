@@ -302,6 +302,14 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_the_file(
     assert (file.read_text(), list(tmp_path.iterdir())) == ("before", [file])
 
 
+def test_subclass_of_a_share_machine_has_its_type(tmp_path: Path) -> None:
+    class Own(NuSVC):
+        """Class of a user."""
+
+    write_libsvm_model(Own(nu=0.3).fit(X, TWO), tmp_path / "model")
+    assert (tmp_path / "model").read_text().startswith("svm_type nu_svc")
+
+
 class Recorder(pickle.Unpickler):
     """Reader of a pickle that stores the names of this package's types."""
 

@@ -516,6 +516,7 @@ LATER_KERNELS = [
     0.3 * rbf(50.0) + linear(),
     polynomial(2, 0.1, 3.0) * laplacian(0.1),
     chi2(0.5) * (linear() + 7.0 * exponential(0.1)),
+    0.1 * rbf(1.0) + 0.2 * laplacian(1.0),
 ]
 
 
@@ -580,6 +581,8 @@ def test_every_entry_is_within_its_bound(X: np.ndarray, kernel: Kernel) -> None:
 )
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), rbf(1.0))
 @example(np.array([[1e6, 0.0], [1e6 + 0.5, 1e-3]]), exponential(1.0))
+@example(np.ones((1, 1)), 0.1 * rbf(1.0) + 0.2 * laplacian(1.0))
+@example(np.ones((1, 1)), (0.1 * chi2(1.0)) * (0.7 * exponential(1.0)))
 def test_every_entry_in_extended_precision_is_within_a_smaller_bound(
     X: np.ndarray, kernel: Kernel
 ) -> None:

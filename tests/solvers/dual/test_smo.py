@@ -313,6 +313,40 @@ def true_gaps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return gaps
 
 
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_true_gaps_are_those_of_a_recomputed_function(
+    task: str, watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values are reused from the last gap, and where a multiplier stays at its bound."""
+    X, y = clusters(2500)
+    problem = (
+        classification(X, y, 3.0, rbf(1 / 6))
+        if task == "classification"
+        else regression(X, y + X[:, 1], 3.0, 0.1, rbf(1 / 6))
+    )
+    shown, show = [], DualConvergenceMonitor.show
+
+    def noted(progress: DualConvergenceMonitor, *at: Any) -> bool:
+        stops = show(progress, *at)
+        shown.append((progress.shown.alpha, progress.primal, progress.dual))
+        return stops
+
+    monkeypatch.setattr(DualConvergenceMonitor, "show", noted)
+    callback = (lambda *at: None) if watched else None
+    assert solve(problem, "smo", tol=1e-8, callback=callback).ok
+    assert len(shown) >= 2
+    for alpha, primal, dual in shown:
+        beta = problem.rows.rdot(alpha)
+        f = problem.gram @ beta
+        norm2 = float(beta @ f)
+        expected = problem.primal(f, norm2, problem.bias_at(f)), problem.dual(alpha, norm2)
+        size = abs(expected[0])
+        gap = expected[0] - expected[1]
+        assert primal - dual == pytest.approx(gap, rel=1e-4, abs=1e-11 * size)
+        assert not watched or (primal, dual) == pytest.approx(expected, rel=1e-11)
+
+
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 def test_many_small_rounds_are_progress(monkeypatch: pytest.MonkeyPatch, tol: float) -> None:
     """Small sets move few points a round: none gains 1 % of the gap, all together do.
@@ -602,15 +636,19 @@ def test_regression_of_few_dimensions_and_huge_products() -> None:
     assert solution.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize(
     "kernel",
     [rbf(0.1), rbf(3.0), polynomial(3, 0.2, 1.0), linear()],
     ids=["rbf", "narrow", "polynomial", "linear"],
 )
-def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any) -> None:
+def test_products_in_float32_are_off_by_no_more_than_they_say(kernel: Any, apart: bool) -> None:
     """The bound decides which points are sure to cost nothing."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 12)) * rng.choice([0.1, 1.0, 2.0], size=(700, 1))
+    if apart:
+        # Far from their mean, |x - z|^2 is a difference of large numbers.
+        X = 0.1 * X + rng.choice([-10.0, 10.0], size=(700, 1))
     gram = classification(X, np.ones(700), kernel=kernel).gram
     unit = float(gram.diagonal.mean())
     exact = tiles(gram, unit)

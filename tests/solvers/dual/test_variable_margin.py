@@ -112,3 +112,40 @@ def test_sum_of_multipliers_is_exact() -> None:
     problem = classification(np.eye(3), np.ones(3), 0.7, bias=False, sample_weight=weights)
     exact = Fraction(0.9) * Fraction(0.7) * sum(map(Fraction, weights.tolist()))
     assert sum_multipliers(problem, 0.9) == exact
+
+
+@pytest.mark.parametrize(("nu", "weight"), [(1.0, 0.1), (0.2, 1.0)])
+def test_largest_nu_has_finite_bounds(nu: float, weight: float) -> None:
+    # 0.2 as a float is above a fifth, which is twice the share of one row among ten.
+    X = np.random.default_rng(5).normal(size=(10, 2))
+    y = np.where(np.arange(10) < 5 * nu, 1.0, -1.0)
+    problem = classification(X, y, 1.0, sample_weight=np.full(10, weight))
+    solution = solve_variable_margin(problem, nu, LIMITS)
+    assert solution.ok
+    assert solution.interval.relative_width <= 1e-7
+
+
+def test_tube_without_a_bias_bounds_its_width_by_the_largest_target() -> None:
+    # f is 0, so that epsilon is 5 and N epsilon is the optimum, 10.
+    problem = replace(regression(np.zeros((4, 1)), np.full(4, 5.0), 1.0, 0.0), bias=False)
+    solution = solve_variable_margin(problem, 0.5, LIMITS)
+    alpha = np.repeat([0.75, 0.0], 4)
+    over = replace(solution, point=solution.point.with_multipliers(alpha))
+    assert over.lower <= 10.0 <= over.upper
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_status_of_shifted_points_is_that_of_their_bounds(shift: float) -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + 0.1 * rng.normal(size=60) > 0, 1.0, -1.0)
+    solution = solve_variable_margin(classification(X + shift, y, 1.0), 0.4, LIMITS)
+    assert not solution.vanishes
+    assert solution.interval.relative_width <= (1e-4 if solution.ok else 0.1)
+
+
+def test_costs_beyond_float64_are_refused() -> None:
+    weights = 10.0 ** np.linspace(-300, 300, 6)
+    problem = classification(np.eye(6), np.ones(6), 1.0, bias=False, sample_weight=weights)
+    with pytest.raises(ValueError, match="costs are too large for float64"):
+        solve_variable_margin(problem, 0.5, LIMITS)

@@ -43,9 +43,20 @@ def check_grid(context: typer.Context, wanted: bool, validate: str | None, rows:
     ------
     ValueError
         If there is nothing to validate on, an option of a path is given, or the rows
-        have weights, preferences or more than two classes.
+        have weights, preferences or more than two classes; or if --device is given and
+        no grid is wanted.
     """
+
+    def is_given(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
     if not wanted:
+        if is_given("device"):
+            raise ValueError(
+                "--device is for --grid, and a path runs on the processor; add --grid, or leave "
+                "it out"
+            )
         return
     if validate is None:
         raise ValueError(
@@ -53,8 +64,7 @@ def check_grid(context: typer.Context, wanted: bool, validate: str | None, rows:
             "for folds of DATA"
         )
     for name in OF_A_PATH:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if is_given(name):
             raise ValueError(
                 f"--{name.replace('_', '-')} is for a path, and --grid solves the squared hinge "
                 f"at costs of a grid; leave out one of the two"
@@ -76,6 +86,7 @@ def score_grid(
     metric: str,
     seed: int,
     time_limit: float | None,
+    device: str,
 ) -> CostGrid:
     """Score the costs and gammas of document K, section 4.3, on validation rows.
 
@@ -95,6 +106,8 @@ def score_grid(
         Seed of the folds.
     time_limit : float or None
         Time limit in seconds of one problem.
+    device : str
+        "cpu", or the card of all problems.
 
     Returns
     -------
@@ -129,6 +142,7 @@ def score_grid(
         epsilon=posing.epsilon,
         time_limit=time_limit,
         random_state=seed,
+        device=device,
     )
 
 

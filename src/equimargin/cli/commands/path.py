@@ -118,6 +118,15 @@ def path(  # prose-ok: param-section
             metavar="N", min=1, help="Maximum number of breakpoints.", rich_help_panel=LIMITS
         ),
     ] = None,
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="DEVICE",
+            help="Device of --grid, except for rankings: cuda, or cuda:1 for the second NVIDIA "
+            "card.",
+            rich_help_panel=ANSWERS,
+        ),
+    ] = "cpu",
     time_limit: Annotated[float | None, seconds_option("Time limit of a path.", LIMITS)] = None,
     plot: Annotated[
         Path | None,
@@ -186,10 +195,10 @@ def path(  # prose-ok: param-section
         held_out = _held_out(validate, folds, raw, reading)
         _check_metric(held_out, raw, problem, metric)
         if grid_of_costs:
-            table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit)
+            table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit, device)
             typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validated_on}")
             chosen_by = {"validate": validate, "metric": metric, "seed": seed}
-            limited = {"scale": reading.scale, "time_limit": time_limit}
+            limited = {"scale": reading.scale, "time_limit": time_limit, "device": device}
             if json is not None:
                 write(json, grid_record(data_record(rows, problem), table, chosen_by | limited))
             raise typer.Exit(print_grid(table, f"{validated_on}"))

@@ -238,9 +238,7 @@ def audit(  # prose-ok: param-section
         ),
     ] = False,
     scale: ScaleOption = False,
-    reading: Annotated[
-        ReadFields, Without(("query", "best", "preferences", "scale", "sample", "seed"))
-    ],
+    reading: Annotated[ReadFields, Without(("best", "preferences", "scale", "sample", "seed"))],
     tol: Annotated[
         float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
@@ -289,7 +287,7 @@ def audit(  # prose-ok: param-section
         limits = {"tol": tol, "time_limit": time_limit}
         if is_ranker:
             unused = {"--epsilon": epsilon, "--nearest-rows": nearest_rows or None}
-            _check_unused(unused | {"--weight": rows.weight}, "a ranker")
+            _check_unused(unused | {"a column of weights (--drop)": rows.weight}, "a ranker")
             pairs = cast("Literal['sum', 'mean']", per_query or "sum")
             result = audit_ranker(known, X, rows.y, rows.qid, cost, pairs, **limits)
         else:
