@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -259,8 +260,32 @@ class AnySolution:
     seconds: float
 
 
+class IntervalSolution(AnySolution, ABC):
+    """Base class of the results whose point proves an interval."""
+
+    @property
+    @abstractmethod
+    def interval(self) -> Interval:
+        """Interval of the optimum that the point proves."""
+
+    @property
+    def lower(self) -> float:
+        """Proven lower bound of the optimum."""
+        return self.interval.lower
+
+    @property
+    def upper(self) -> float:
+        """Proven upper bound of the optimum."""
+        return self.interval.upper
+
+    @property
+    def ok(self) -> bool:
+        """True if the requested accuracy was reached."""
+        return self.status is Status.OPTIMAL
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(AnySolution):
+class Solution(IntervalSolution):
     """Result of a solver for a problem.
 
     Parameters
@@ -301,16 +326,6 @@ class Solution(AnySolution):
         return interval(self.problem, self._both_sides)
 
     @property
-    def lower(self) -> float:
-        """Proven lower bound of the optimum."""
-        return self.interval.lower
-
-    @property
-    def upper(self) -> float:
-        """Proven upper bound of the optimum."""
-        return self.interval.upper
-
-    @property
     def relative_gap(self) -> float:
         """|primal - dual| over S = max(|primal|, |dual|, 1e-4 P(0)), float64."""
         return relative_gap(*self._values, self.problem.scale)
@@ -319,11 +334,6 @@ class Solution(AnySolution):
     def value(self) -> float:
         """Primal objective at the point, float64."""
         return self._values[0]
-
-    @property
-    def ok(self) -> bool:
-        """True if the requested accuracy was reached."""
-        return self.status is Status.OPTIMAL
 
     @property
     def dual(self) -> AnyMultipliers | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import explicit
 from equimargin.formulations.kernels.kernel import Kernel, squared_norms
+from equimargin.formulations.numeric.arguments import format_value
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.problem.refusal import Refusal, refuse_size
 from equimargin.formulations.rows.base import Rows
@@ -112,6 +113,27 @@ def check_kernel_range(X: Features, kernel: Kernel, largest: float) -> None:
         raise ValueError(
             f"X is too large for float64 at row {row}: {subject} above {LARGEST_KERNEL:.1e}; "
             f"divide X by a constant, or give the kernel smaller parameters"
+        )
+
+
+def check_finite_costs(costs: Array) -> None:
+    """Check the costs of a problem without hard rows.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (m,)
+        Products of C and the weights.
+
+    Raises
+    ------
+    ValueError
+        If a cost is infinite or NaN.
+    """
+    wrong = costs[~np.isfinite(costs)]
+    if len(wrong):
+        raise ValueError(
+            f"the costs C x weight of a problem without hard rows must be finite, not "
+            f"{format_value(float(wrong[0]))}; lower C, or the weights"
         )
 
 

@@ -3,7 +3,7 @@
 1. Sweeps visit the points in random order and maximise over all shares of one point
    (`sweeps.py`). Pairs of a point and a class that stay at 0 are skipped for a while.
 2. An interior point method (`interior.py`) follows as soon as the sweeps have cost as
-   much as it will. It needs few weights, and any data.
+   much as it will, or stall. It needs few weights, and any data.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
         S, W = point.S.copy(), point.W.copy()
         run.sweep_on(S, W)
         point = problem.evaluate(S)
-        if run.work >= affordable and not run.is_over(point):
+        stalls = affordable < np.inf and run.stale >= STALE_CHECKS // 2
+        if (stalls or run.work >= affordable) and not run.is_over(point):
             affordable = np.inf
             point = run.follow_path()
     return run.solution()

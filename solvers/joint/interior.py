@@ -120,6 +120,9 @@ class _System:
             for s in range(r + 1):
                 M = diagonal[:, r] if r == s else -share[:, r] * self.D[:, s]
                 A[r * q : (r + 1) * q, s * q : (s + 1) * q] += problem.features.gram(rows, M)
+        # The rows of a move sum to 0, and this changes none of those. Without it A is
+        # singular to rounding for large costs: for equal columns of W it is I alone.
+        A += np.kron(np.full((k, k), 1 / k), np.diag(np.diag(A).reshape(k, q).mean(axis=0)))
         self.factor: tuple[Array, bool] | None = None
         with suppress(np.linalg.LinAlgError, ValueError):
             self.factor = cho_factor(A, lower=True, overwrite_a=True)

@@ -22,7 +22,8 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arguments import check_weights, format_value
+from equimargin.formulations.kernels.kernel import linear
+from equimargin.formulations.numeric.arguments import check_weights
 from equimargin.formulations.numeric.arrays import (
     Array,
     Features,
@@ -38,6 +39,11 @@ from equimargin.formulations.numeric.rounding import (
     multiply_rounded,
     round_toward,
     sum_rounded,
+)
+from equimargin.formulations.problem.limits import (
+    check_finite_costs,
+    check_kernel_range,
+    largest_entry,
 )
 
 
@@ -83,7 +89,7 @@ class JointProblem:
     Raises
     ------
     ValueError
-        If a cost is not finite.
+        If a cost is not finite, or squares of features are outside the float64 range.
     """
 
     X: Features
@@ -97,12 +103,8 @@ class JointProblem:
         # Bounds of rounding errors count every column of a sparse row once.
         X = canonical(self.X) if is_sparse(self.X) else np.ascontiguousarray(self.X)
         object.__setattr__(self, "X", X)
-        wrong = self.costs[~np.isfinite(self.costs)]
-        if len(wrong):
-            raise ValueError(
-                f"the costs C x weight of the joint problem of all classes must be finite, not "
-                f"{format_value(float(wrong[0]))}; lower C, or the weights"
-            )
+        check_kernel_range(X, linear(), largest_entry(X))
+        check_finite_costs(self.costs)
 
     @cached_property
     def costs(self) -> Array:

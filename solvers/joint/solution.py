@@ -8,11 +8,11 @@ from functools import cached_property
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.solvers.joint.problem import JointPoint, JointProblem
-from equimargin.solvers.solution import AnySolution, Status, relative_gap
+from equimargin.solvers.solution import IntervalSolution, Status, relative_gap
 
 
 @dataclass(frozen=True, eq=False)
-class JointSolution(AnySolution):
+class JointSolution(IntervalSolution):
     """Best point of a run.
 
     Parameters
@@ -49,21 +49,6 @@ class JointSolution(AnySolution):
         return self.problem.interval(self.point.S, self.point.W)
 
     @property
-    def lower(self) -> float:
-        """Proven lower bound of the optimum."""
-        return self.interval.lower
-
-    @property
-    def upper(self) -> float:
-        """Proven upper bound of the optimum."""
-        return self.interval.upper
-
-    @property
     def relative_gap(self) -> float:
         """|primal - dual| over S = max(|primal|, |dual|, 1e-4 P(0)), float64."""
         return relative_gap(self.point.primal, self.point.dual, self.problem.scale)
-
-    @property
-    def ok(self) -> bool:
-        """True if the requested accuracy was reached."""
-        return self.status is Status.OPTIMAL

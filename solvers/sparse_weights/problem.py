@@ -31,7 +31,11 @@ from equimargin.formulations.numeric.rounding import (
     round_toward,
     sum_rounded,
 )
-from equimargin.formulations.problem.limits import check_kernel_range, largest_entry
+from equimargin.formulations.problem.limits import (
+    check_finite_costs,
+    check_kernel_range,
+    largest_entry,
+)
 from equimargin.formulations.problem.point import OneNormPoint
 
 
@@ -50,6 +54,11 @@ class SparseWeightProblem:
         Cost per unit of loss, finite.
     weights : ndarray of shape (m,)
         Factors of C, at least 0: the costs c are the exact products C x weight.
+
+    Raises
+    ------
+    ValueError
+        If a cost is not finite.
     """
 
     X: Features
@@ -59,10 +68,14 @@ class SparseWeightProblem:
 
     convex = True
 
+    def __post_init__(self) -> None:
+        check_finite_costs(self.costs)
+
     @cached_property
     def costs(self) -> Array:
         """Costs c of the rows in float64, shape (m,)."""
-        return self.C * self.weights
+        with np.errstate(over="ignore"):
+            return self.C * self.weights
 
     @property
     def entries(self) -> int:

@@ -8,12 +8,12 @@ from functools import cached_property
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.solvers.solution import AnySolution, Status, relative_gap
+from equimargin.solvers.solution import IntervalSolution, Status, relative_gap
 from equimargin.solvers.sparse_weights.problem import SparseWeightProblem
 
 
 @dataclass(frozen=True, eq=False)
-class SparseWeightSolution(AnySolution):
+class SparseWeightSolution(IntervalSolution):
     """Result of a run for a `SparseWeightProblem`.
 
     Parameters
@@ -60,21 +60,6 @@ class SparseWeightSolution(AnySolution):
         return self.problem.interval(self.point)
 
     @property
-    def lower(self) -> float:
-        """Proven lower bound of the optimum."""
-        return self.interval.lower
-
-    @property
-    def upper(self) -> float:
-        """Proven upper bound of the optimum."""
-        return self.interval.upper
-
-    @property
     def relative_gap(self) -> float:
         """|primal - dual| over max(|primal|, |dual|, 1e-4 P(0)), float64."""
         return relative_gap(*self.problem.values(self.point), self.problem.scale)
-
-    @property
-    def ok(self) -> bool:
-        """True if the requested accuracy was reached."""
-        return self.status is Status.OPTIMAL

@@ -83,7 +83,7 @@ def check_problem(dual: str | bool, loss: str, penalty: str, only_dual: bool) ->
     """
     given = f"penalty={penalty!r}, loss={loss!r}, dual={dual!r}"
     if (only_dual and (penalty == "l1" or dual is False)) or (penalty == "l1" and dual is True):
-        also = " and penalty='l2'" if penalty == "l1" else ""
+        also = " and penalty='l2'" if penalty == "l1" and only_dual else ""
         raise ValueError(
             f"Unsupported set of arguments: scikit-learn has no problem of {given}; set "
             f"dual='auto'{also}"

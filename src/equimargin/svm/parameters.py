@@ -88,7 +88,13 @@ def weigh_classes(
     """
     if class_weight is None:
         return np.ones(len(np.asarray(classes)))
-    factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=sample_weight)
+    with np.errstate(divide="ignore"):
+        factors = compute_class_weight(
+            class_weight, classes=classes, y=y, sample_weight=sample_weight
+        )
+    if isinstance(class_weight, str):
+        # "balanced" has inf for a class whose rows all weigh 0: 0 is as good, and a number.
+        factors = np.where(np.isinf(factors), 0.0, factors)
     wrong = np.flatnonzero(~(factors >= 0))
     if len(wrong):
         raise ValueError(

@@ -190,6 +190,17 @@ def test_one_norm_of_three_classes_is_one_problem_per_class() -> None:
     )
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("given", [{}, {"penalty": "l1"}, {"multi_class": "crammer_singer"}])
+def test_balanced_class_whose_rows_weigh_0_is_excluded(given: dict[str, Any]) -> None:
+    X, y = load_iris(return_X_y=True)
+    weights = np.where(y == 2, 0.0, 1.0)
+    found = LinearSVC(class_weight="balanced", **given).fit(X, y, weights)
+    # "balanced" shares 100 among three classes; 50 in each of two have 100 / (3 50).
+    plain = LinearSVC(class_weight={0: 2 / 3, 1: 2 / 3, 2: 0.0}, **given).fit(X, y, weights)
+    np.testing.assert_array_equal(found.coef_, plain.coef_)
+
+
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_bounds_of_linear_svr_contain_optimum_in_cvxpy(loss: str) -> None:
     X, y = make_regression(30, 4, noise=2.0, random_state=1)
@@ -335,8 +346,9 @@ def test_audit_names_the_proven_bounds_of_the_estimator(own: Any) -> None:
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearSVC(penalty="l1", loss="hinge"), "Unsupported set of arguments"),
-        (LinearSVC(penalty="l1", dual=True), "Unsupported set of arguments"),
+        (LinearSVC(penalty="l1", loss="hinge"), r"set dual='auto' and penalty='l2'$"),
+        (LinearSVC(penalty="l1", dual=True), r"Unsupported set of arguments.* dual='auto'$"),
+        (LinearSVC(penalty="l1", class_weight={1: np.inf}), "not inf; lower"),
         (LinearSVC(C=1e308, multi_class="crammer_singer", class_weight={1: 9.0}), "not inf; lower"),
         (LinearSVC(loss="hinge", dual=False), "Unsupported set of arguments"),
         (SVC(C=-1.0), "'C' parameter of SVC"),
