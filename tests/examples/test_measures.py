@@ -126,9 +126,9 @@ def test_a_fitted_ranking_proves_its_average_precision(kernel: Any, loss: Any) -
         assert (lower <= upper + 1e-12).all()
     for q in proven.query.tolist():
         mine = qid == q
-        assert proven.inversions[q] == sum(
-            (f[mine][y[mine] >= 1][:, None] <= f[mine][y[mine] < 1]).ravel()
-        )
+        above = f[mine][y[mine] >= 1][:, None] - f[mine][y[mine] < 1]
+        # Values that are equal but for rounding may count.
+        assert (above <= -1e-9).sum() <= proven.inversions[q] <= (above <= 1e-9).sum()
     assert proven.mean == pytest.approx(proven.least.mean())
     with pytest.raises(ValueError, match="must be one of ranking"):
         proven_average_precision(solve(classification(X, np.where(y > 0, 1, -1))))

@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "C": (*NUMBERS_WANTED, Decimal("sNaN"), Decimal("NaN"), 0, -1.0, np.nan, Fraction(-1, 2)),
     "delta": (0.5, *(value for value in NUMBERS_WANTED if value is not None)),
     "epsilon": (*NUMBERS_WANTED, np.inf, -1.0),
-    "kernel": ("rbf", rbf, type(linear()), lambda x, z: x @ z, 1.0, X),
+    "kernel": ("gaussian", rbf, type(linear()), lambda x, z: x @ z, 1.0, X),
     "loss": ("l2", None, True, 1, ["hinge"], np.array(["hinge", "hinge"])),
     "bias": (None, 1, 0.0, "yes", [True], np.array([True, False])),
     "sample_weight": (*ONE_NUMBER_EACH, [1, 1, 1, -1], [1, 1, 1, np.nan], [1, 1, 1]),

@@ -361,8 +361,6 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
         weight_sweeps.sweep,
         lambda rng: _sweep_of_weights(rng, True),
     ),
-    "sweep": (sweeps.sweep, lambda rng: _sweep(rng, False)),
-    "sweep by value": (sweeps.sweep, lambda rng: _sweep(rng, True)),
     "exponentials": (
         tiles._exponentials,
         lambda rng: _tiles(rng, np.empty((61, 61), np.float32), True),

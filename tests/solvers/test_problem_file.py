@@ -46,6 +46,7 @@ ELSEWHERE = {
     "src/equimargin/draw/graph.py": "draws into a part",
     "src/equimargin/draw/path_plot.py": "draws into a part",
     "src/equimargin/draw/regret_plot.py": "draws into a part",
+    "proofs/foreign_packages.py": "a copy of a model in a temporary folder",
     "proofs/coq/compiled.py": "a folder of the cache",
     "proofs/coq/program.py": "a folder of the cache",
     "proofs/coq/theorem.py": "a copy for Coq in a temporary folder",

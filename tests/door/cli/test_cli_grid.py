@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from emulated.arrays import emulated_card
 from emulated.kernels import needs_a_compiler
 from equimargin.cli.app import app
+from equimargin.selection import costs
+from equimargin.solvers import solve
 
 RUN = CliRunner()
 QUERIES, DOCUMENTS = 4, 5
@@ -115,12 +117,23 @@ def test_grid_by_folds_keeps_queries_whole(tmp_path: Path) -> None:
     assert "validated on 2 folds" in result.output
 
 
-def test_grid_that_a_time_limit_ends_has_the_status_of_a_gap(tmp_path: Path) -> None:
+def test_grid_that_a_time_limit_ends_has_the_status_of_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A problem this small may be solved before any clock is read: a point stands for its end."""
     train, held_out = files(tmp_path)
+    limits = []
+
+    def stopped(problem: Any, *, time_limit: float | None, tol: float, **_: Any) -> Any:
+        limits.append(time_limit)
+        return solve(problem, "coordinate_descent", tol=tol, max_iter=1)
+
+    monkeypatch.setattr(costs, "solve", stopped)
     arguments = ["path", train, "--validate", held_out, "--grid", "--time-limit", "1e-9"]
     result = RUN.invoke(app, arguments)
     assert result.exit_code == 1, result.output
     assert "relative gap at most" in result.output
+    assert set(limits) == {1e-9}
 
 
 @pytest.mark.parametrize(
