@@ -285,8 +285,9 @@ def test_a_terminal_says_that_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    # Sweeps over fewer points run as Python.
     chosen = ("--family", "svm.nobias", "--solver", "CLARABEL", "--solver", "coordinate_descent")
-    terminal = Terminal("compare", "breast_cancer", "--scale", *chosen, columns=60)
+    terminal = Terminal("compare", "digits_even_odd", "--scale", *chosen, columns=60)
     assert terminal.finish() == 0, terminal.output
     assert re.search(r"compiling code of a solver, about [1-9]\.\d s, once", terminal.output)
     assert "compiling code" not in terminal.screen
