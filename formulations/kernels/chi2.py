@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equimargin.formulations.kernels.additive import sum_over_features, sums_are_finite
-from equimargin.formulations.kernels.kernel import Kernel, bound_exponentials, set_number
+from equimargin.formulations.kernels.kernel import DistanceKernel, bound_exponentials
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import SMALLEST
@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST
 
 @kernel("chi2")
 @dataclass(frozen=True)
-class Chi2(Kernel):
+class Chi2(DistanceKernel):
     """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), for x, z >= 0.
 
     A term with x_j = z_j = 0 is 0. Negative features are refused. By name, gamma is 1 by
@@ -34,14 +34,9 @@ class Chi2(Kernel):
         If gamma is no such number.
     """
 
-    gamma: float = 1.0
-
     sklearn_name = "chi2"
     sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": 1.0}
     nonnegative = True
-
-    def __post_init__(self) -> None:
-        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
     # A distance that overflows gives an entry of 0.
     @np.errstate(over="ignore")
@@ -51,9 +46,6 @@ class Chi2(Kernel):
         K = sum_over_features(X, Z, chi2=True)
         K *= -self.gamma
         return np.asarray(np.exp(K, out=K))
-
-    def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of the distance and of its exponential.
@@ -80,9 +72,6 @@ class Chi2(Kernel):
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         d = X.shape[1]
         return bound_exponentials(K, d + 5, 2 * self.gamma * d * SMALLEST, v)
-
-    def diagonal_bound(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
 
 
 def chi2(gamma: float = 1.0) -> Chi2:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from equimargin.formulations.kernels.kernel import (
-    Kernel,
+    DistanceKernel,
     bound_exponentials,
-    set_number,
     squared_distances,
     squared_norms,
 )
@@ -20,7 +19,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST
 
 @kernel("exponential")
 @dataclass(frozen=True)
-class Exponential(Kernel):
+class Exponential(DistanceKernel):
     """k(x, z) = exp(-gamma |x - z|), with the norm itself, not its square.
 
     It is used by Kuo, Lee and Lin (2014), section 5. |x - z|^2 is summed from
@@ -38,20 +37,12 @@ class Exponential(Kernel):
         If gamma is no such number.
     """
 
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
-
     # A distance that overflows gives an entry of 0.
     @np.errstate(over="ignore")
     def block(self, X: Features, Z: Features) -> Array:
         K = np.sqrt(squared_distances(dense(X), dense(Z)))
         K *= -self.gamma
         return np.asarray(np.exp(K, out=K))
-
-    def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z| and of its exponential.
@@ -80,9 +71,6 @@ class Exponential(Kernel):
         if not 4 * sum(largest) < np.inf:
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         return bound_exponentials(K, d + 8, 2 * self.gamma * np.sqrt(d * SMALLEST), v)
-
-    def diagonal_bound(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
 
 
 def exponential(gamma: float = 1.0) -> Exponential:

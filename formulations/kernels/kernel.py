@@ -259,7 +259,29 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class DistanceKernel(Kernel):
+    """Base of the kernels exp(-gamma D(x, z)) of a distance D: k(x, x) = 1.
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse scale, positive and finite.
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
+
+    def diagonal(self, X: Features) -> Array:
+        return np.ones(X.shape[0], X.dtype)
+
+    def diagonal_bound(self, X: Features) -> Array:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class RBF(DistanceKernel):
     """k(x, z) = exp(-gamma |x - z|^2).
 
     |x - z|^2 is expanded to |x|^2 - 2 x.z + |z|^2, which is one matrix product, or is
@@ -271,13 +293,8 @@ class RBF(Kernel):
         Inverse squared length scale, positive and finite.
     """
 
-    gamma: float = 1.0
-
     name = sklearn_name = "rbf"
     sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "scale"}
-
-    def __post_init__(self) -> None:
-        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
     # An exponent that overflows gives an entry of 0.
     @np.errstate(over="ignore")
@@ -293,9 +310,6 @@ class RBF(Kernel):
         np.minimum(K, 0.0, out=K)
         K *= self.gamma
         return np.asarray(np.exp(K, out=K))
-
-    def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z|^2 and of its exponential.
@@ -341,9 +355,6 @@ class RBF(Kernel):
             return np.full(len(x), float(v.sum()) * 1.01)
         bound = np.exp(worst) * share * (self.gamma * x * Kv + K @ (self.gamma * z * v)) + nearly
         return bound
-
-    def diagonal_bound(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
 
     def magnitude(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         product: Array = K @ v

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equimargin.formulations.kernels.additive import sum_over_features, sums_are_finite
-from equimargin.formulations.kernels.kernel import Kernel, bound_exponentials, set_number
+from equimargin.formulations.kernels.kernel import DistanceKernel, bound_exponentials
 from equimargin.formulations.kernels.registry import kernel
 from equimargin.formulations.numeric.arrays import Array, Features
 
 
 @kernel("laplacian")
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(DistanceKernel):
     """k(x, z) = exp(-gamma sum_j |x_j - z_j|).
 
     It is the product of exponential kernels of the features. By name, gamma is 1 / d by
@@ -33,13 +33,8 @@ class Laplacian(Kernel):
         If gamma is no such number.
     """
 
-    gamma: float = 1.0
-
     sklearn_name = "laplacian"
     sklearn_defaults: ClassVar[Mapping[str, Any]] = {"gamma": "auto"}
-
-    def __post_init__(self) -> None:
-        set_number(self, "gamma", "positive and finite", lambda v: 0 < v < np.inf)
 
     # A distance that overflows gives an entry of 0.
     @np.errstate(over="ignore")
@@ -47,9 +42,6 @@ class Laplacian(Kernel):
         K = sum_over_features(X, Z, chi2=False)
         K *= -self.gamma
         return np.asarray(np.exp(K, out=K))
-
-    def diagonal(self, X: Features) -> Array:
-        return np.ones(X.shape[0], X.dtype)
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
         """Bound E v for the rounding of |x - z|_1 and of its exponential.
@@ -75,9 +67,6 @@ class Laplacian(Kernel):
         if not sums_are_finite(X, Z):
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         return bound_exponentials(K, X.shape[1] + 1, 0.0, v)
-
-    def diagonal_bound(self, X: Features) -> Array:
-        return np.ones(X.shape[0])
 
 
 def laplacian(gamma: float = 1.0) -> Laplacian:

@@ -76,7 +76,7 @@ def kernel(name: str) -> Callable[[K], K]:
         # A module that is loaded again may replace its kernel.
         if name in RESERVED or (name in KERNELS and KERNELS.find_module(name) != made.__module__):
             raise ValueError(f"a kernel {name!r} is registered already; take another name")
-        if not (isinstance(made, type) and Kernel in made.__bases__ and is_dataclass(made)):
+        if not (isinstance(made, type) and _has_abstract_bases(made) and is_dataclass(made)):
             raise ValueError(
                 f"the kernel {name} must be a dataclass with Kernel, and no kernel of the "
                 f"project, as its base"
@@ -96,6 +96,12 @@ def kernel(name: str) -> Callable[[K], K]:
         return made
 
     return enter
+
+
+def _has_abstract_bases(made: type) -> bool:
+    """Return True if a class derives from `Kernel`, and from no class that is a kernel."""
+    bases = [base for base in made.__bases__ if issubclass(base, Kernel)]
+    return bool(bases) and all(map(isabstract, bases))
 
 
 def kernel_class(name: str) -> type[Kernel]:
