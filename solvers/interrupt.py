@@ -21,7 +21,7 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
-from equimargin.formulations.numeric.jit import clock_lent, run_seconds
+from equimargin.formulations.numeric.jit import clock_shared, run_seconds
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ def interruptible(
             failures.append(failure)
         done.set()
 
-    with clock_lent(context):
+    with clock_shared(context):
         try:
             with _held_back() as interrupted:
                 threading.Thread(target=run, daemon=True, name=NATIVE_WORK).start()

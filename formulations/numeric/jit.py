@@ -460,7 +460,7 @@ class _Clock:
         Expected CPU seconds of all functions compiled so far.
     compiling : int
         Number of functions in compilation, each a callee of the one before.
-    lent : _Clock or None
+    worker : _Clock or None
         Clock of another thread, which works while this one waits.
     """
 
@@ -469,13 +469,13 @@ class _Clock:
     depth = 0
     foreseen = 0.0
     compiling = 0
-    lent: _Clock | None = None
+    worker: _Clock | None = None
 
     def measure(self) -> float:
         """Return the seconds so far, of the working thread while this one waits."""
-        lent = self.lent
-        if lent is not None:
-            return lent.measure()
+        worker = self.worker
+        if worker is not None:
+            return worker.measure()
         return self.seconds + (time.perf_counter() - self.since if self.depth else 0.0)
 
 
@@ -494,7 +494,7 @@ def _clock() -> _Clock:
 
 
 @contextmanager
-def clock_lent(context: Context) -> Iterator[None]:
+def clock_shared(context: Context) -> Iterator[None]:
     """Count the compile time of a thread as that of the caller, who waits for it.
 
     Work that still runs after the `with` block counts no longer: what it compiles must
@@ -505,15 +505,15 @@ def clock_lent(context: Context) -> Iterator[None]:
     context : Context
         Context in which the thread works, a copy of the caller's.
     """
-    own, lent = _clock(), _Clock()
-    lent.seconds, lent.foreseen = own.measure(), own.foreseen
-    context.run(_CLOCK.set, lent)
-    own.lent = lent
+    own, worker = _clock(), _Clock()
+    worker.seconds, worker.foreseen = own.measure(), own.foreseen
+    context.run(_CLOCK.set, worker)
+    own.worker = worker
     try:
         yield
     finally:
-        own.seconds, own.foreseen = lent.measure(), lent.foreseen
-        own.lent = None
+        own.seconds, own.foreseen = worker.measure(), worker.foreseen
+        own.worker = None
 
 
 def measure_compile_seconds() -> float:

@@ -67,7 +67,8 @@ The computed curvature of two equal points is 0 or rounding error.
 AMPLE = 1.1
 """Factor of the error of f below which the distance of a point from the margin is small.
 
-Above 1, so that the bias of the recomputed f seldom requires f at further points.
+Above 1, so that a small change of the bias by the recomputed f requires f at no
+further points.
 """
 MOST_CHANGE = 2.0
 """Sum of |changes of beta| over |beta|_1 above which f is computed from 0 again.

@@ -209,7 +209,7 @@ class _Levels(NamedTuple):
     loss: float
 
 
-class _Run:
+class _VariableMarginRun:
     """State of a run: multipliers alpha in the order of `rows`, and f = K beta.
 
     Parameters
@@ -396,7 +396,7 @@ class _Monitor(ConvergenceMonitor):
             CHECKS_WITHOUT_PROGRESS,
         )
         # The clock runs: this computes K.
-        self.run = _Run(problem, nu, limits.n_jobs)
+        self.run = _VariableMarginRun(problem, nu, limits.n_jobs)
 
     @property
     def is_slow(self) -> bool:

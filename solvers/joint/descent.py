@@ -56,7 +56,7 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
     limits : Limits
         Limits; iterations are sweeps.
     """
-    run = _Run(problem, limits)
+    run = _JointRun(problem, limits)
     # T = 0: all of a cost is the share of the own class.
     point = problem.evaluate(np.where(problem.own, problem.costs[:, None], 0.0))
     affordable = count_work(problem) / SWEEP_SPEED
@@ -71,7 +71,7 @@ def minimise_jointly(problem: JointProblem, limits: Limits) -> JointSolution:
     return run.solution()
 
 
-class _Run:
+class _JointRun:
     """Data for the sweeps of a run, its best point, and its limits.
 
     Parameters
