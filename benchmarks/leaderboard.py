@@ -30,7 +30,7 @@ from queue import SimpleQueue
 from table import ROOT, Benchmark, Line, Table
 from trust import page
 from trust.instances import DATA, FILES, Instance, data, instances, present
-from trust.judge import Judged, judged, optimum_of, problem_of
+from trust.judge import Judged, judged, optimum_of, parts_of
 from trust.load import refuse_load
 from trust.runs import Broken, Package, Run, packages, processors, runs
 
@@ -72,14 +72,14 @@ def verdicts(found: Iterable[Run]) -> list[Judged]:
         by_instance[run.instance].append(run)
     results = []
     for instance, group in by_instance.items():
-        problem = problem_of(instance)
-        optimum = optimum_of(problem)
+        parts = parts_of(instance)
+        optimum = optimum_of(parts)
         print(
             f"{instance.name:48s} optimum {optimum.upper:.12g}, proven width "
             f"{optimum.relative_width:.1e}",
             flush=True,
         )
-        results += [judged(run, problem, optimum) for run in group]
+        results += [judged(run, parts, optimum) for run in group]
     return results
 
 

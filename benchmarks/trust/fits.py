@@ -12,19 +12,20 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 
-Array = NDArray[np.float64]
+from trust.instances import Array, pairs
 
 
 @dataclass(frozen=True)
 class Task:
     """Problem for a package: X (n, d), y (n,), C, loss, gamma, tolerance and options.
 
-    gamma is that of the RBF kernel, or None.
+    gamma is that of the RBF kernel, or None. y is in {-1, 1}, or more than two labels.
     """
 
     X: Any
@@ -44,8 +45,11 @@ class Model:
     ----------
     w : Array | None of shape (d,)
         Weights of a linear function.
-    beta : Array | None of shape (n,)
-        Coefficients of f = sum_i beta_i k(x_i, .), with its bias b.
+    beta : Array | None of shape (n,) or (P, n)
+        Coefficients of f = sum_i beta_i k(x_i, .), with its bias b; for more than two
+        classes those of every pair, positive for the larger label.
+    b : float | Array of shape (P,)
+        Bias.
     done : bool | None
         True if the package reports convergence; None if it reports nothing.
     claimed : float | None
@@ -55,7 +59,7 @@ class Model:
 
     w: Array | None = None
     beta: Array | None = None
-    b: float = 0.0
+    b: float | Array = 0.0
     done: bool | None = None
     claimed: float | None = None
     dual: bool = False
@@ -74,6 +78,8 @@ class Fit:
 
 def equimargin(task: Task) -> Fit:
     """Return the fit of equimargin: the problem is built on the clock."""
+    if len(np.unique(task.y)) > 2:
+        return own_pairs(task)
     from equimargin.formulations import classification, rbf
     from equimargin.solvers import solve
 
@@ -100,6 +106,40 @@ def equimargin(task: Task) -> Fit:
     return Fit(run, read)
 
 
+def own_pairs(task: Task) -> Fit:
+    """Return the fit of equimargin of all pairs of more than two classes."""
+    from equimargin.formulations import rbf
+    from equimargin.solvers import one_vs_one
+
+    assert task.gamma is not None
+    kernel = rbf(task.gamma)
+
+    def run() -> Any:
+        solutions = one_vs_one(
+            task.X,
+            task.y,
+            task.C,
+            kernel,
+            task.loss,  # type: ignore[arg-type]
+            tol=task.tol,
+        )
+        return [(solution, solution.beta, solution.bias) for solution in solutions]
+
+    def read(answer: Any, printed: str, warned: bool) -> Model:
+        beta = np.zeros((len(answer), len(task.y)))
+        for row, (rows, _), (_, of_pair, _) in zip(beta, pairs(task.y), answer, strict=True):
+            # Its functions are positive for the smaller label.
+            row[rows] = -of_pair
+        return Model(
+            beta=beta,
+            b=-np.array([bias for _, _, bias in answer]),
+            done=all(solution.ok for solution, _, _ in answer),
+            claimed=sum(solution.value for solution, _, _ in answer),
+        )
+
+    return Fit(run, read)
+
+
 def linear_svc(task: Task) -> Fit:
     """Return the fit of scikit-learn's LinearSVC, a copy of LIBLINEAR."""
     from sklearn.svm import LinearSVC
@@ -118,40 +158,65 @@ def svc(task: Task) -> Fit:
     model = kind(kernel="rbf", C=task.C, gamma=task.gamma, tol=task.tol, **options)
 
     def read(fitted: Any, printed: str, warned: bool) -> Model:
-        return Model(
-            beta=coefficients(fitted, len(task.y)),
-            b=float(np.ravel(fitted.intercept_)[0]),
-            done=not warned,
-        )
+        labels = np.unique(task.y)
+        # The function of two classes alone is that of the larger label.
+        order = labels if len(labels) > 2 else labels[::-1]
+        beta, b = of_pairs(fitted.dual_coef_, fitted.intercept_, fitted.support_, task.y, order)
+        return Model(beta=beta, b=b, done=not warned)
 
     return Fit(lambda: model.fit(task.X, task.y), read)
+
+
+def of_pairs(
+    dual_coef: Any, intercept: Any, support: Any, y: Array, labels: Any
+) -> tuple[Array, Array]:
+    """Return coefficients (P, n) and biases (P,) of all pairs, positive for the larger label.
+
+    Parameters
+    ----------
+    dual_coef : array-like of shape (k - 1, s)
+        Coefficients in LIBSVM's arrangement: row r of a point is that of its class and
+        the r-th other class.
+    intercept : array-like of shape (P,)
+        Biases of the pairs of classes.
+    support : array-like of shape (s,)
+        Points with coefficients.
+    y : ndarray of shape (n,)
+        Labels of all points.
+    labels : array-like of shape (k,)
+        Labels in the order of the package, whose functions are positive for the first
+        of two.
+    """
+    values = np.asarray(dual_coef.toarray() if sparse.issparse(dual_coef) else dual_coef, float)
+    points = np.asarray(support, int)
+    of_two = list(combinations(sorted(labels), 2))
+    beta, b = np.zeros((len(of_two), len(y))), np.zeros(len(of_two))
+    for (i, j), bias in zip(combinations(range(len(labels)), 2), np.ravel(intercept), strict=True):
+        first, second = labels[i], labels[j]
+        pair = of_two.index((min(first, second), max(first, second)))
+        sign = 1.0 if first > second else -1.0
+        b[pair] = sign * bias
+        for label, row in ((first, j - 1), (second, i)):
+            own = y[points] == label
+            beta[pair, points[own]] = sign * values[row, own]
+    return beta, b
 
 
 def thundersvm(task: Task) -> Fit:
     """Return the fit of ThunderSVM.
 
-    Its decision is that of the class that it counts first; its `intercept_` is
-    subtracted.
+    It counts classes in the order in which they appear; its `intercept_` is subtracted.
     """
     from thundersvm import SVC
 
     model = SVC(kernel="rbf", C=task.C, gamma=task.gamma, tol=task.tol, n_jobs=1, **task.options)
 
     def read(fitted: Any, printed: str, warned: bool) -> Model:
-        beta = coefficients(fitted, len(task.y))
-        sign = 1.0 if beta @ task.y >= 0 else -1.0
-        return Model(beta=sign * beta, b=-sign * float(np.ravel(fitted.intercept_)[0]))
+        order = list(dict.fromkeys(task.y))
+        beta, b = of_pairs(fitted.dual_coef_, -fitted.intercept_, fitted.support_, task.y, order)
+        return Model(beta=beta, b=b)
 
     return Fit(lambda: model.fit(task.X, task.y), read)
-
-
-def coefficients(fitted: Any, n: int) -> Array:
-    """Return the dual coefficients of an estimator, (n,)."""
-    beta, given = np.zeros(n), fitted.dual_coef_
-    beta[np.asarray(fitted.support_, int)] = np.ravel(
-        given.toarray() if hasattr(given, "toarray") else given
-    )
-    return beta
 
 
 def libsvm(task: Task) -> Fit:
@@ -167,23 +232,17 @@ def libsvm(task: Task) -> Fit:
     parameter = svm_parameter(f"-s 0 -t 2 -g {task.gamma!r} -c {task.C!r} -e {task.tol!r} {given}")
 
     def read(model: Any, printed: str, warned: bool) -> Model:
-        sign = (
-            1.0 if model.get_labels()[0] == 1 else -1.0
-        )  # its decision is that of the class that it counts first
-        beta = np.zeros(len(task.y))
-        beta[np.array(model.get_sv_indices()) - 1] = sign * np.array(
-            [c[0] for c in model.get_sv_coef()]
+        k = model.nr_class
+        beta, b = of_pairs(
+            np.array(model.get_sv_coef()).T,
+            -np.array(model.rho[: k * (k - 1) // 2]),
+            np.array(model.get_sv_indices()) - 1,
+            task.y,
+            model.get_labels(),
         )
-        objective = last(r"obj = (\S+),", printed)
+        objectives = [float(stated) for stated in re.findall(r"obj = (\S+),", printed)]
         done = "reaching max number of iterations" not in printed
-        return Model(
-            None,
-            beta,
-            -sign * model.rho[0],
-            done,
-            None if objective is None else -objective,
-            dual=True,
-        )
+        return Model(None, beta, b, done, -sum(objectives) if objectives else None, dual=True)
 
     return Fit(lambda: svm_train(problem, parameter), read)
 

@@ -1,4 +1,4 @@
-"""Problems of the leaderboard: twelve data sets, two costs, two losses, two kernels.
+"""Problems of the leaderboard: data sets of two classes or more, two costs and losses.
 
 All seeds are fixed.
 """
@@ -8,13 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
 from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[np.float64]
@@ -22,8 +29,8 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 """Folder of public data sets that do not ship with the project, next to the checkout."""
 COSTS = (1.0, 100.0)
 """C of each data set: a usual one, and one at which solvers are slow."""
-PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge")
-"""The kinds of problem."""
+PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge", "rbf hinge pairs")
+"""The kinds of problem; the last is for more than two classes."""
 MAX_KERNEL_POINTS = 10_000
 """Largest number of points of a problem with a kernel."""
 
@@ -52,12 +59,19 @@ class Instance:
         return self.problem.split()[1]
 
     def read(self) -> tuple[Any, Array]:
-        """Return X (n, d) and y (n,) in {-1, 1}.
+        """Return X (n, d) and y (n,), in {-1, 1} for two classes.
 
         Linear problems have a last column of ones in place of a bias.
         """
         X, y = data(self.data)
         return X if self.kernel == "rbf" else with_ones(X), y
+
+
+def pairs(y: Array) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """Yield the rows and the signs of every pair of classes; 1 is the larger label."""
+    for first, second in combinations(np.unique(y), 2):
+        rows = np.flatnonzero((y == first) | (y == second))
+        yield rows, signs(y[rows] == second)
 
 
 def with_ones(X: Any) -> Any:
@@ -92,12 +106,24 @@ def bundled(
     return StandardScaler().fit_transform(X) if scaled else X, signs(positive(y))
 
 
-def clusters(n: int, d: int, noise: float = 0.05) -> tuple[Any, Array]:
+def labelled(load: Callable[..., Any]) -> tuple[Any, Array]:
+    """Return a data set of scikit-learn with all its classes."""
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X), y.astype(float)
+
+
+def clusters(n: int, d: int, noise: float = 0.05, classes: int = 2) -> tuple[Any, Array]:
     """Return standardised normal clusters with some labels flipped."""
     X, y = make_classification(
-        n, d, n_informative=max(d // 2, 2), class_sep=1, flip_y=noise, random_state=0
+        n,
+        d,
+        n_informative=max(d // 2, 2),
+        n_classes=classes,
+        class_sep=1,
+        flip_y=noise,
+        random_state=0,
     )
-    return StandardScaler().fit_transform(X), signs(y == 1)
+    return StandardScaler().fit_transform(X), signs(y == 1) if classes == 2 else y.astype(float)
 
 
 def census() -> tuple[Any, Array]:
@@ -220,6 +246,10 @@ DATA: dict[str, Callable[[], tuple[Any, Array]]] = {
     "clusters 10000 x 20": lambda: clusters(10_000, 20),
     "clusters 20000 x 100": lambda: clusters(20_000, 100),
     "words 5000 x 20000": words,
+    "iris": lambda: labelled(load_iris),
+    "wine, 3 classes": lambda: labelled(load_wine),
+    "digits, 10 classes": lambda: labelled(load_digits),
+    "clusters 5000 x 20, 6 classes": lambda: clusters(5000, 20, classes=6),
 }
 """Readers and samplers of the data sets, the small ones first."""
 FILES = {"mixture": "esl-mixture.csv", "pima": "pima.csv"}
@@ -228,7 +258,7 @@ FILES = {"mixture": "esl-mixture.csv", "pima": "pima.csv"}
 
 @cache
 def data(name: str) -> tuple[Any, Array]:
-    """Return X (n, d) and y (n,) in {-1, 1} of a data set."""
+    """Return X (n, d) and y (n,) of a data set, in {-1, 1} for two classes."""
     return DATA[name]()
 
 
@@ -237,14 +267,21 @@ def present() -> list[str]:
     return [name for name in DATA if name not in FILES or (SHARED / FILES[name]).is_file()]
 
 
+def kinds(name: str) -> tuple[str, ...]:
+    """Return the kinds of problem that have a data set."""
+    X, y = data(name)
+    if len(np.unique(y)) > 2:
+        return PROBLEMS[3:]
+    return PROBLEMS[:3] if takes_kernel(X) else PROBLEMS[:2]
+
+
 def instances(chosen: str = "", quick: bool = False) -> Iterator[Instance]:
     """Yield all problems whose name contains a text.
 
     If quick, only those of the first four data sets at C = 1.
     """
     for name in present()[: 4 if quick else None]:
-        X, _ = data(name)
-        for problem in PROBLEMS if takes_kernel(X) else PROBLEMS[:2]:
+        for problem in kinds(name):
             for C in COSTS[: 1 if quick else None]:
                 instance = Instance(name, problem, C)
                 if chosen in instance.name:

@@ -5,6 +5,8 @@ The distance is recomputed from the coefficients of the model.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +14,10 @@ import numpy as np
 
 from equimargin.formulations import MarginProblem, Point, classification, rbf
 from equimargin.formulations.bounds import Interval, inner_interval, interval
+from equimargin.formulations.numeric.arrays import Index
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers import solve
-from trust.instances import Instance, gamma
+from trust.instances import Instance, gamma, pairs
 from trust.runs import Run
 
 TOL, PATIENCE = 1e-10, 60.0
@@ -51,43 +54,76 @@ class Judged:
     wrong: str
 
 
-def problem_of(instance: Instance) -> MarginProblem:
-    """Return the problem of an instance."""
+@dataclass(frozen=True)
+class Part:
+    """Problem of two classes: its rows are those of the data set in `rows`."""
+
+    problem: MarginProblem
+    rows: Index
+
+
+def parts_of(instance: Instance) -> list[Part]:
+    """Return the problems of an instance, one for every pair of classes."""
     X, y = instance.read()
     kernel = rbf(gamma(X)) if instance.kernel == "rbf" else None
-    return classification(
-        X, y, instance.C, kernel, LOSSES[LOSSES.index(instance.loss)], bias=kernel is not None
+    loss = LOSSES[LOSSES.index(instance.loss)]
+    return [
+        Part(classification(X[rows], sign, instance.C, kernel, loss, bias=kernel is not None), rows)
+        for rows, sign in pairs(y)
+    ]
+
+
+def optimum_of(parts: Sequence[Part]) -> Interval:
+    """Return the proven interval of the sum of the optima."""
+    return total(solve(part.problem, tol=TOL, time_limit=PATIENCE).interval for part in parts)
+
+
+def total(intervals: Iterable[Interval]) -> Interval:
+    """Return the interval of a sum, rounded outwards."""
+    found = list(intervals)
+    lower, upper = (
+        np.nextafter(math.fsum(getattr(each, end) for each in found), towards)
+        for end, towards in (("lower", -np.inf), ("upper", np.inf))
     )
+    return Interval(float(lower), float(upper), math.fsum(each.scale for each in found))
 
 
-def optimum_of(problem: MarginProblem) -> Interval:
-    """Return the proven interval of the optimum."""
-    return solve(problem, tol=TOL, time_limit=PATIENCE).interval
-
-
-def point_of(problem: MarginProblem, file: Path) -> Point | str:
-    """Return the model of a file, or its fault."""
-    with np.load(file) as parts:
-        arrays = {name: np.asarray(parts[name], float) for name in parts.files}
-    b = float(arrays.pop("b"))
-    size = {"w": problem.X.shape[1], "beta": problem.m}
+def points_of(parts: Sequence[Part], file: Path) -> list[Point] | str:
+    """Return the functions of a model in a file, one for every problem, or its fault."""
+    with np.load(file) as stored:
+        arrays = {name: np.atleast_1d(np.asarray(stored[name], float)) for name in stored.files}
+    n = 1 + max(int(part.rows.max()) for part in parts)
+    size = {"w": parts[0].problem.X.shape[1], "beta": len(parts) * n, "b": len(parts)}
     for name, values in arrays.items():
-        if values.shape != (size[name],):
+        if values.size != size[name]:
             return f"its model has {values.size} coefficients, not {size[name]}"
-        if not (np.isfinite(values).all() and np.isfinite(b)):
+        if not np.isfinite(values).all():
             return "its model is not finite"
-    return Point(**arrays, b=b)
+    if "w" in arrays:
+        return [Point(w=arrays["w"], b=float(arrays["b"][0]))]
+    beta = arrays["beta"].reshape(len(parts), n)
+    if any(np.delete(row, part.rows).any() for row, part in zip(beta, parts, strict=True)):
+        return "the function of a pair of classes has coefficients of other classes"
+    return [
+        Point(beta=row[part.rows], b=float(b))
+        for row, part, b in zip(beta, parts, arrays["b"], strict=True)
+    ]
 
 
 def distance(
-    problem: MarginProblem, optimum: Interval, point: Point
+    parts: Sequence[Part], optimum: Interval, points: Sequence[Point]
 ) -> tuple[Interval, tuple[float, float]]:
     """Return the proven intervals of a model's objective and of its relative distance.
 
     The distance is above the optimum.
     """
-    objective = Interval(
-        inner_interval(problem, point).upper, interval(problem, point).upper, problem.scale
+    objective = total(
+        Interval(
+            inner_interval(part.problem, point).upper,
+            interval(part.problem, point).upper,
+            part.problem.scale,
+        )
+        for part, point in zip(parts, points, strict=True)
     )
     return objective, (
         max(objective.lower - optimum.upper, 0.0) / optimum.size,
@@ -95,16 +131,16 @@ def distance(
     )
 
 
-def judged(run: Run, problem: MarginProblem, optimum: Interval) -> Judged:
+def judged(run: Run, parts: Sequence[Part], optimum: Interval) -> Judged:
     """Return the proven figures of a run."""
     if run.failure:
         return Judged(run, None, None, "")
-    point = point_of(problem, run.file)
-    if isinstance(point, str):
+    points = points_of(parts, run.file)
+    if isinstance(points, str):
         return Judged(
-            run, None, None, point if run.done is False else f"{point}, without a warning"
+            run, None, None, points if run.done is False else f"{points}, without a warning"
         )
-    objective, excess = distance(problem, optimum, point)
+    objective, excess = distance(parts, optimum, points)
     stated = None if run.claimed is None else (run.claimed - optimum.upper) / optimum.size
     return Judged(run, excess, stated, wrong(run, excess, objective.lower, optimum))
 

@@ -32,6 +32,7 @@ TITLES = {
     "linear hinge": "Linear, hinge",
     "linear squared_hinge": "Linear, squared hinge",
     "rbf hinge": "RBF kernel, hinge",
+    "rbf hinge pairs": "RBF kernel, hinge, more than two classes",
 }
 
 INTRODUCTION = """# Leaderboard of trust
@@ -47,6 +48,8 @@ that runs nothing else.
 METHOD = """
 The linear problems minimise ½‖w‖² + C Σ loss(1 − yᵢ w·xᵢ), with a last column of ones
 in X in place of a bias; the kernel problems minimise ½‖f‖² + C Σ max(0, 1 − yᵢ(f(xᵢ) + b)).
+With more than two classes, every pair of them has such a function on its own points, and
+the objective is the sum over all pairs.
 
 A distance is relative to the optimum: 0.01 is one per cent above it. *Failures* counts
 the problems on which a package returned no model at some tolerance, *false statements*

@@ -41,7 +41,7 @@ def task(instance: Instance, fit: dict[str, Any], small: bool = False) -> Task:
     X, y = instance.read()
     width = gamma(X) if instance.kernel == "rbf" else None
     if small:
-        kept = np.concatenate([np.flatnonzero(y == sign)[:WARM_UP_ROWS] for sign in (-1, 1)])
+        kept = np.concatenate([np.flatnonzero(y == sign)[:WARM_UP_ROWS] for sign in np.unique(y)])
         X, y = X[kept], y[kept]
     return Task(X, y, instance.C, instance.loss, width, fit["tolerance"], fit["options"])
 

@@ -100,10 +100,10 @@ def test_a_package_that_ends_badly_ends_its_own_run_alone(
     assert again[2:] == found[2:]
     # Crashes are not included.
     assert again[0].failure == failure if kept else "No module named 'brought'" in again[0].failure
-    problem = modules["judge"].problem_of(chosen[2])
-    optimum = modules["judge"].optimum_of(problem)
-    judged = [modules["judge"].judged(run, problem, optimum) for run in found[2:]]
-    expected = (100.0 * problem.m - optimum.upper) / optimum.upper
+    parts = modules["judge"].parts_of(chosen[2])
+    optimum = modules["judge"].optimum_of(parts)
+    judged = [modules["judge"].judged(run, parts, optimum) for run in found[2:]]
+    expected = (100.0 * parts[0].problem.m - optimum.upper) / optimum.upper
     assert [result.excess[1] for result in judged] == pytest.approx([expected, expected])
     # The largest tolerance promises nothing.
     assert [bool(result.wrong) for result in judged] == [False, True]
@@ -252,27 +252,25 @@ def test_an_answer_kept_without_what_shows_that_it_is_sound_is_asked_again(
 
 @pytest.fixture(scope="module")
 def answered(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a run whose file has a good model, with the problem and its optimum."""
+    """Return a run whose file has a good model, with its problems and their optimum."""
     instance = modules["instances"].Instance("wine", "linear hinge", 1.0)
-    problem, file = (
-        modules["judge"].problem_of(instance),
-        tmp_path_factory.mktemp("models") / "good.npz",
-    )
-    w = solve(problem, tol=1e-9).w
+    parts = modules["judge"].parts_of(instance)
+    file = tmp_path_factory.mktemp("models") / "good.npz"
+    w = solve(parts[0].problem, tol=1e-9).w
     assert w is not None
     np.savez(file, w=w, b=0.0)
     return (
         modules["runs"].Run("good", instance, 1e-9, False, file, 0.1, True),
-        problem,
-        modules["judge"].optimum_of(problem),
+        parts,
+        modules["judge"].optimum_of(parts),
     )
 
 
 def test_a_good_model_is_near_the_optimum_and_says_nothing_false(
     answered: Any, modules: dict[str, Any]
 ) -> None:
-    run, problem, optimum = answered
-    result = modules["judge"].judged(replace(run, claimed=optimum.upper), problem, optimum)
+    run, parts, optimum = answered
+    result = modules["judge"].judged(replace(run, claimed=optimum.upper), parts, optimum)
     assert 0 <= result.excess[0] <= result.excess[1] < 2e-9
     assert result.wrong == ""
 
@@ -290,9 +288,9 @@ def test_a_good_model_is_near_the_optimum_and_says_nothing_false(
 def test_a_stated_objective_that_cannot_be_is_called_false(
     factor: float, dual: bool, words: str, answered: Any, modules: dict[str, Any]
 ) -> None:
-    run, problem, optimum = answered
+    run, parts, optimum = answered
     result = modules["judge"].judged(
-        replace(run, claimed=factor * optimum.upper, dual=dual), problem, optimum
+        replace(run, claimed=factor * optimum.upper, dual=dual), parts, optimum
     )
     assert words in result.wrong
     assert bool(words) == bool(result.wrong)
@@ -301,12 +299,41 @@ def test_a_stated_objective_that_cannot_be_is_called_false(
 def test_a_model_of_another_size_or_that_is_not_finite_is_a_failure(
     answered: Any, modules: dict[str, Any], tmp_path: Path
 ) -> None:
-    run, problem, optimum = answered
+    run, parts, optimum = answered
     for w, words in ((np.zeros(3), "3 coefficients, not 14"), (np.full(14, np.nan), "not finite")):
         np.savez(tmp_path / "bad.npz", w=w, b=0.0)
-        result = modules["judge"].judged(replace(run, file=tmp_path / "bad.npz"), problem, optimum)
+        result = modules["judge"].judged(replace(run, file=tmp_path / "bad.npz"), parts, optimum)
         assert result.excess is None
         assert words in result.wrong
+
+
+@pytest.mark.parametrize(
+    "name", ["equimargin", "scikit-learn SVC", "LIBSVM", "sklearnex SVC", "thundersvm"]
+)
+def test_models_of_three_classes_in_any_order_are_near_the_optimum(
+    name: str, modules: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each package has its own order and sign of the functions of pairs."""
+    (package,) = (each for each in modules["runs"].packages() if each.name == name)
+    if not package.present:
+        pytest.skip(f"{package.package} is not installed; the extra `peers` has it")
+    instances, fits, judge = (modules[part] for part in ("instances", "fits", "judge"))
+    order = np.random.default_rng(0).permutation(178)
+    X, y = (part[order] for part in instances.data("wine, 3 classes"))
+    assert y[0] == 2
+    monkeypatch.setattr(instances, "data", lambda name: (X, y))
+    instance = instances.Instance("wine, 3 classes", "rbf hinge pairs", 1.0)
+    task = fits.Task(
+        X, y, 1.0, "hinge", instances.gamma(X), 1e-6, package.problems[instance.problem]
+    )
+    fit = fits.FITS[package.fit](task)
+    model = fit.read(fit.run(), "", False)
+    np.savez(tmp_path / "model.npz", beta=model.beta, b=model.b)
+    parts = judge.parts_of(instance)
+    run = modules["runs"].Run(name, instance, 1e-6, False, tmp_path / "model.npz")
+    result = judge.judged(run, parts, judge.optimum_of(parts))
+    assert result.excess[1] < 1e-5
+    assert result.wrong == ""
 
 
 def test_the_published_page_is_of_the_tool_and_of_packages_that_work(
