@@ -222,7 +222,7 @@ def accuracy(problem: MarginProblem, model: Model, lower: float) -> float:
     For a linear machine return the relative distance of w above a lower bound.
     """
     if model.beta is not None:
-        return svm.gap(problem, np.maximum(problem.rows.s * model.beta, 0.0))
+        return svm.gap(problem, np.maximum(problem.rows.s * np.ravel(model.beta), 0.0))
     w = np.asarray(model.w, float)
     primal = problem.primal(problem.X @ w, float(w @ w), 0.0)
     return (primal - lower) / primal

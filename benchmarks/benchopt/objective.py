@@ -8,8 +8,6 @@ import numpy as np
 from benchmark_utils import instances, judge
 from benchopt import BaseObjective
 
-from equimargin.formulations import Point, classification, rbf
-
 
 class Objective(BaseObjective):
     """1/2 |f|^2 + C sum_i loss(1 - y_i (f(x_i) + b)).
@@ -29,20 +27,17 @@ class Objective(BaseObjective):
     sampling_strategy = "tolerance"
 
     def skip(self, X, y):
-        """Return True, with the reason, if data are unfit for a kernel: sparse or many points."""
-        refused = self.problem == "rbf hinge" and not instances.takes_kernel(X)
-        return refused, "the kernel is for few points of dense data" if refused else None
+        """Return True, with the reason, if the data set has no problem of this kind."""
+        refused = self.problem not in instances.kinds_of(X, y)
+        return refused, "the data set has no problem of this kind" if refused else None
 
     def set_data(self, X, y):
         """State the problem, and bracket its optimum."""
-        self.kernel, self.loss = self.problem.split()
+        self.kernel, loss = self.problem.split()[:2]
         self.gamma = instances.gamma(X) if self.kernel == "rbf" else None
         self.X, self.y = (X if self.kernel == "rbf" else instances.with_ones(X)), y
-        kernel = None if self.gamma is None else rbf(self.gamma)
-        self.stated = classification(
-            self.X, self.y, self.C, kernel, self.loss, bias=kernel is not None
-        )
-        self.optimum = judge.optimum_of(self.stated)
+        self.parts = judge.parts(self.X, y, self.kernel, loss, self.C)
+        self.optimum = judge.optimum_of(self.parts)
 
     def get_objective(self):
         """Return the problem that a solver gets."""
@@ -50,7 +45,11 @@ class Objective(BaseObjective):
 
     def evaluate_result(self, w=None, beta=None, b=0.0):
         """Return the largest and least proven distance, and the interval of the optimum."""
-        _, (least, most) = judge.distance(self.stated, self.optimum, Point(w=w, beta=beta, b=b))
+        coefficients = {"beta": beta} if w is None else {"w": w}
+        points = judge.points_of(self.parts, {**coefficients, "b": b})
+        if isinstance(points, str):
+            raise ValueError(f"the package's model cannot be judged: {points}.")
+        _, (least, most) = judge.distance(self.parts, self.optimum, points)
         return {
             "value": most,
             "least": least,
@@ -63,5 +62,8 @@ class Objective(BaseObjective):
         return (
             {"w": np.zeros(self.X.shape[1])}
             if self.kernel == "linear"
-            else {"beta": np.zeros(len(self.y))}
+            else {
+                "beta": np.zeros((len(self.parts), len(self.y))),
+                "b": np.zeros(len(self.parts)),
+            }
         )

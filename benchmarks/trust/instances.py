@@ -267,9 +267,8 @@ def present() -> list[str]:
     return [name for name in DATA if name not in FILES or (SHARED / FILES[name]).is_file()]
 
 
-def kinds(name: str) -> tuple[str, ...]:
-    """Return the kinds of problem that have a data set."""
-    X, y = data(name)
+def kinds_of(X: Any, y: Array) -> tuple[str, ...]:
+    """Return the kinds of problem of a data set."""
     if len(np.unique(y)) > 2:
         return PROBLEMS[3:]
     return PROBLEMS[:3] if takes_kernel(X) else PROBLEMS[:2]
@@ -281,7 +280,7 @@ def instances(chosen: str = "", quick: bool = False) -> Iterator[Instance]:
     If quick, only those of the first four data sets at C = 1.
     """
     for name in present()[: 4 if quick else None]:
-        for problem in kinds(name):
+        for problem in kinds_of(*data(name)):
             for C in COSTS[: 1 if quick else None]:
                 instance = Instance(name, problem, C)
                 if chosen in instance.name:

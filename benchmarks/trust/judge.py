@@ -6,9 +6,9 @@ The distance is recomputed from the coefficients of the model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from equimargin.formulations.bounds import Interval, inner_interval, interval
 from equimargin.formulations.numeric.arrays import Index
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers import solve
-from trust.instances import Instance, gamma, pairs
+from trust.instances import Array, Instance, gamma, pairs
 from trust.runs import Run
 
 TOL, PATIENCE = 1e-10, 60.0
@@ -64,11 +64,15 @@ class Part:
 
 def parts_of(instance: Instance) -> list[Part]:
     """Return the problems of an instance, one for every pair of classes."""
-    X, y = instance.read()
-    kernel = rbf(gamma(X)) if instance.kernel == "rbf" else None
-    loss = LOSSES[LOSSES.index(instance.loss)]
+    return parts(*instance.read(), instance.kernel, instance.loss, instance.C)
+
+
+def parts(X: Any, y: Array, kernel: str, loss: str, C: float) -> list[Part]:
+    """Return the problems of all pairs of classes; "linear" ones have no bias."""
+    chosen = rbf(gamma(X)) if kernel == "rbf" else None
+    known = LOSSES[LOSSES.index(loss)]
     return [
-        Part(classification(X[rows], sign, instance.C, kernel, loss, bias=kernel is not None), rows)
+        Part(classification(X[rows], sign, C, chosen, known, bias=chosen is not None), rows)
         for rows, sign in pairs(y)
     ]
 
@@ -88,10 +92,9 @@ def total(intervals: Iterable[Interval]) -> Interval:
     return Interval(float(lower), float(upper), math.fsum(each.scale for each in found))
 
 
-def points_of(parts: Sequence[Part], file: Path) -> list[Point] | str:
-    """Return the functions of a model in a file, one for every problem, or its fault."""
-    with np.load(file) as stored:
-        arrays = {name: np.atleast_1d(np.asarray(stored[name], float)) for name in stored.files}
+def points_of(parts: Sequence[Part], model: Mapping[str, Any]) -> list[Point] | str:
+    """Return the functions of a model, one for every problem, or its fault."""
+    arrays = {name: np.atleast_1d(np.asarray(values, float)) for name, values in model.items()}
     n = 1 + max(int(part.rows.max()) for part in parts)
     size = {"w": parts[0].problem.X.shape[1], "beta": len(parts) * n, "b": len(parts)}
     for name, values in arrays.items():
@@ -135,7 +138,8 @@ def judged(run: Run, parts: Sequence[Part], optimum: Interval) -> Judged:
     """Return the proven figures of a run."""
     if run.failure:
         return Judged(run, None, None, "")
-    points = points_of(parts, run.file)
+    with np.load(run.file) as model:
+        points = points_of(parts, model)
     if isinstance(points, str):
         return Judged(
             run, None, None, points if run.done is False else f"{points}, without a warning"

@@ -7,7 +7,7 @@ from benchopt import BaseDataset
 class Dataset(BaseDataset):
     """Data sets of the leaderboard.
 
-    Twelve: bundled with scikit-learn, drawn with a fixed seed, or files of public data
+    Sixteen: bundled with scikit-learn, drawn with a fixed seed, or files of public data
     that may be missing.
     """
 
@@ -17,6 +17,6 @@ class Dataset(BaseDataset):
     parameters = {"data": list(instances.present())}  # noqa: RUF012
 
     def get_data(self):
-        """Return X (n, d) and y (n,) in {-1, 1}."""
+        """Return X (n, d) and y (n,), in {-1, 1} for two classes."""
         X, y = instances.data(self.data)
         return {"X": X, "y": y}
