@@ -30,7 +30,16 @@ from equimargin.comparison import (
 )
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
-from equimargin.formulations import FAMILIES, REGISTRY, Family, classification
+from equimargin.formulations import (
+    FAMILIES,
+    REGISTRY,
+    Family,
+    classification,
+    linear,
+    one_norm_classification,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.problems import make_problems_from_arrays
 from equimargin.proofs import Agreement, Evidence, Verdict
@@ -188,6 +197,42 @@ def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.Mo
         "svm.soft: svm.soft.dual by OSQP",
         "svm.soft: solver by homotopy",
     ]
+
+
+def test_a_dense_declaration_waits_for_sparse_ones(costs: Costs) -> None:
+    """With an RBF kernel A X has a column per point, with a linear one per feature."""
+    X = np.arange(60.0)[:, None]
+    for kernel, first in ((rbf(0.1), "dual"), (linear(), "primal")):
+        costs.begun.clear()
+        compare(ranking(X, np.arange(60), kernel=kernel), formulations="rank.l1.*")
+        declared = [job.formulation for job, _ in costs.begun if job.formulation]
+        assert declared[0] == f"rank.l1.{first}"
+        assert "rank.l1.primal" in declared
+
+
+def test_without_a_verdict_the_next_library_has_neither_agreed_nor_taken_long(
+    costs: Costs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve: Any = solve_declaration
+
+    def slow(declared: Any, name: str, *limits: float, **total: float) -> Any:
+        found = solve(declared, name, *limits, **total)
+        failed = replace(
+            found, status=Status.TIME_LIMIT, raw=None, reading=None, solve_seconds=seconds
+        )
+        return failed if name == "CLARABEL" else found
+
+    monkeypatch.setattr(job, "solve_declaration", slow)
+    problem = one_norm_classification(X, Y)
+    orders = []
+    for seconds in (allowance.LEAST_ALLOWANCE, 0.5 * allowance.LEAST_ALLOWANCE):
+        costs.begun.clear()
+        found = compare(problem, formulations=primals_and_duals([problem.family]))
+        assert found.done == found.total
+        orders.append([name.partition(": ")[2] for name in costs.names][:3])
+    started = ["solver by linear_program", "svm.onenorm.primal by CLARABEL"]
+    assert orders[0] == [*started, "svm.onenorm.primal by SCS"]
+    assert orders[1] == [*started, "svm.onenorm.dual by CLARABEL"]
 
 
 def test_controls_are_run_whatever_was_spent(costs: Costs) -> None:

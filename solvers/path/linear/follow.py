@@ -98,9 +98,7 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
         elif status == ENDED:
             stopped = PathStop.END if budget.lambda_min == 0 else PathStop.REACHED
         else:
-            stopped = budget.spent(
-                pieces, float(basis.lam[0]), float(record.gap.max(initial=0.0))
-            )
+            stopped = budget.spent(pieces, float(basis.lam[0]), float(record.gap.max(initial=0.0)))
     return _named(problem, units, low, records, stopped, budget.seconds)
 
 

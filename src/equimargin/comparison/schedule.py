@@ -135,9 +135,7 @@ class Schedule:
                 return
             # A running job has ended its process; running each alone shows which one.
             except BrokenExecutor:
-                yield from (
-                    self._alone(start) for start in self._begun([*self.at_work])
-                )
+                yield from (self._alone(start) for start in self._begun([*self.at_work]))
 
     def _alone(self, start: Start) -> JobResult:
         """Run a job in its own process; if that ends too, the answer has failed."""
