@@ -260,7 +260,7 @@ def _used(record: Record) -> Record:
     pieces, flips = record.tally.tolist()
     entries = int(record.starts[pieces])
     ends = (pieces, pieces, pieces + 1, *(entries,) * 4, flips, flips, 2)
-    return Record(*(part[:end].copy() for part, end in zip(record, ends, strict=True)))
+    return Record._make(part[:end].copy() for part, end in zip(record, ends, strict=True))
 
 
 def _named(

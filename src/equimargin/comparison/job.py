@@ -35,7 +35,7 @@ from equimargin.solvers.threads import one_thread
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
 """Libraries that solvers of linear programs import at their first run, before solving."""
 DENSE_RATIO = 10.0
-"""Entries of a dense declaration, as a multiple of those of a sparse one of its family.
+"""Ratio of the entries of a declaration in w alone to those of others from which it waits.
 
 A backend takes longer for an entry of a sparse matrix, and has more variables there.
 """
@@ -133,8 +133,10 @@ class Job:
 
         Other formulations of the family have the sparse A, and a factor of K.
         """
-        problem = self.problem
-        if not isinstance(problem, CanonicalProblem) or not REGISTRY[self.formulation].in_features:
+        problem, way = self.problem, self.way
+        if not (isinstance(way, Formulation) and way.in_features):
+            return False
+        if not isinstance(problem, CanonicalProblem):
             return False
         features = problem.m if problem.explicit is None else problem.explicit.q
         sparse = 2 * problem.p + problem.m * features
