@@ -228,7 +228,7 @@ class FamilyProgress:
             return int(job.formulation is not None)
         if job.control or job.is_reference:
             return 7 if job.control else 6
-        # A verdict needs answers of two libraries, so that other ones are asked first.
+        # A verdict needs answers of two libraries, so that other ones go first.
         if self.evidence and not self.agrees and job.library in self._exhausted:
             return 5
         if job.formulation is None:
