@@ -62,7 +62,7 @@ def _steps(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _place(rng: np.random.Generator) -> tuple[Any, ...]:
-    sides = smo_problem.SeparablePart(*np.empty((3, 20)), np.empty((2, 20)))
+    sides = smo_problem.SeparablePart(np.empty(20), np.empty(20), np.empty(20), np.empty((2, 20)))
     return (
         np.tile(np.arange(20), 2),
         np.repeat([1.0, -1.0], 20),
