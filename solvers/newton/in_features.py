@@ -98,16 +98,16 @@ class Weights(Unknowns):
         return LossAtIterate(at, phi, rows, pull, G, G)
 
     def _pull(self, alpha: Any, last: LossAtIterate | None) -> Array:
-        """Return Z'A'alpha, from the last one if most multipliers are unchanged.
+        """Return Z'A'alpha, as an update of the last one if few multipliers have changed.
 
-        Of a hinge most multipliers are at their bounds, and the product skips zeros.
+        Most multipliers of a hinge stay at their bounds, and the product skips zeros.
         """
-        before = None if last is None else last.rows.alpha
-        if isinstance(alpha, np.ndarray) and isinstance(before, np.ndarray):
-            change = alpha - before
+        rows = self.problem.rows
+        if last is not None and isinstance(alpha, np.ndarray):
+            change = alpha - last.rows.alpha
             if 2 * np.count_nonzero(change) < np.count_nonzero(alpha):
-                return last.pull + self.Z.rdot(self.problem.rows.rdot(change))
-        return self.Z.rdot(self.problem.rows.rdot(alpha))
+                return np.asarray(last.pull + self.Z.rdot(rows.rdot(change)))
+        return self.Z.rdot(rows.rdot(alpha))
 
     def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         problem, at, free = self.problem, seen.at, self.features
