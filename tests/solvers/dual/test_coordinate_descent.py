@@ -325,9 +325,7 @@ def test_a_point_that_was_shown_stays_as_it_was(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_no_point_is_evaluated_twice_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        coordinate_descent, "count_affordable_factorisations", lambda free, work: 0
-    )
+    monkeypatch.setattr(coordinate_descent, "count_affordable_factorisations", lambda free, work: 0)
     evaluated: list[Any] = []
     problem = classification(SCALED, LABELS, 1.0, bias=False)
     solve(
