@@ -331,7 +331,9 @@ def test_no_point_is_evaluated_twice_in_a_row(monkeypatch: pytest.MonkeyPatch) -
     solve(
         problem,
         "coordinate_descent",
-        callback=lambda iterations, lower, upper, point: evaluated.append(point.alpha),
+        callback=lambda iterations, lower, upper, point: evaluated.append(
+            problem.own_point(point).alpha
+        ),
     )
     assert len(evaluated) > 3
     assert all(np.any(former != latter) for former, latter in pairwise(evaluated))

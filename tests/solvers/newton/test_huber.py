@@ -185,7 +185,7 @@ def test_updated_product_is_that_of_all_multipliers(as_stored: Any) -> None:
         before = updated
         updated = unknowns.look(step(unknowns, before, progress), phi, before)
         change = updated.rows.alpha - before.rows.alpha
-        updates += 2 * np.count_nonzero(change) < np.count_nonzero(updated.rows.alpha)
+        updates += bool(2 * np.count_nonzero(change) < np.count_nonzero(updated.rows.alpha))
         product = (X * (2 * y - 1)[:, None]).T @ updated.rows.alpha
         assert updated.pull == pytest.approx(product, abs=1e-12)
     assert updates > 2
