@@ -31,6 +31,7 @@ from equimargin.formulations.rows.pair_sweeps import (
     put_in_blocks,
     split,
     within,
+    within_by_pairs,
 )
 
 POINTS_OF_A_QUERY = 10
@@ -50,6 +51,8 @@ With four times as many levels such a tree takes twice as long as blocks of leve
 """
 BELOW_ALL_PAIRS = -(2**62)
 """Threshold below all margins, in units of the grid of f."""
+PAIRS_PER_POINT = 100
+"""Pairs per point up to which sums go pair by pair, and the points are not sorted."""
 
 
 class CountedPairs(Pairs):
@@ -267,17 +270,35 @@ class PairSums:
     def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
         self.rows, self.f = rows, np.ascontiguousarray(f, dtype=np.float64)
         self.all_costs, self.costs = costs, costs[rows.queries]
-        n, sizes = len(rows.active), np.diff(rows.starts)
-        self.order: Index = np.empty(n, dtype=np.int64)
-        by_query(np.argsort(self.f), rows.place, rows.starts, self.order)
-        middle = np.empty(len(sizes))
-        self.reach: float = middles(self.order, self.f, rows.starts, middle) if n else 0.0
-        largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(sizes.max(initial=1))
+        self.by_pairs = rows.p <= PAIRS_PER_POINT * len(rows.active)
+        self.order: Index = rows.active if self.by_pairs else self._sorted()
+        self._middle = np.empty(len(rows.queries))
+        self.reach: float = middles(self.order, self.f, rows.starts, self._middle)
+        largest = 2 * (self.reach + WIDEST_THRESHOLD) * float(np.diff(rows.starts).max(initial=1))
         self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
-        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
-        gathered(self.order, self.f, rows.level, rows.starts, middle, self.unit, z, level)
-        self.points = SortedPoints(z, level, rows.starts, rows.levels)
+        self.points = self._gathered(self.order)
         self._within: dict[int, ThresholdSums] = {}
+
+    def _sorted(self) -> Index:
+        """Return the points sorted by query and f."""
+        rows, order = self.rows, np.empty(len(self.rows.active), dtype=np.int64)
+        by_query(np.argsort(self.f), rows.place, rows.starts, order)
+        return order
+
+    def _gathered(self, order: Index) -> SortedPoints:
+        """Return the points on the grid, in an order by queries."""
+        rows, n = self.rows, len(order)
+        z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
+        gathered(order, self.f, rows.level, rows.starts, self._middle, self.unit, z, level)
+        return SortedPoints(z, level, rows.starts, rows.levels)
+
+    @cached_property
+    def ascending(self) -> tuple[Index, SortedPoints]:
+        """Points sorted by query and f, and their numbers on the grid."""
+        if not self.by_pairs:
+            return self.order, self.points
+        order = self._sorted()
+        return order, self._gathered(order)
 
     def on_grid(self, tau: float) -> int:
         """Return a threshold in units of the grid, rounded.
@@ -320,6 +341,9 @@ class PairSums:
     def _sweep(self, tau: int, found: ThresholdSums) -> None:
         """Sum over the pairs of margin below tau, in one sweep or by blocks of levels."""
         points, levels = self.points, self.rows.levels
+        if self.by_pairs:
+            within_by_pairs(points, tau, found)
+            return
         if levels.max() <= LEVELS_IN_CACHE:
             within(points, tau, found)
             return
