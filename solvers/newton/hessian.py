@@ -391,8 +391,11 @@ class NewtonSystem:
         before, H = self.formed
         if not (seen.at.steps or seen.at.v.any()):
             D = _part(D, FIRST_ROWS_PER_COLUMN * self.Z.q)
-        change = D - before if len(before) else D
-        if 2 * np.count_nonzero(change) > np.count_nonzero(D) or (self.rough and not single):
+        # A comparison is counted faster than numbers.
+        few = len(before) and 2 * np.count_nonzero(D != before) <= np.count_nonzero(D > 0.0)
+        if few and (single or not self.rough):
+            change = D - before
+        else:
             change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(HESSIAN_WORK_BETWEEN_CLOCKS // self.Z.q**2, 1)):
             H += self.rows.gram_weighted(self.Z, part, single)
