@@ -278,8 +278,9 @@ class Explicit:
 
     def mean_square(self) -> float:
         """Return the mean of |z|^2 over some of the points."""
-        Z = self.rows(np.arange(0, self.m, self.m // SAMPLED_POINTS + 1))
-        return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
+        X = self.X[:: self.m // SAMPLED_POINTS + 1]
+        squares = X.multiply(X).sum() if self.sparse else np.einsum("ij,ij->", X, X)
+        return float(squares / X.shape[0] + self.constant)
 
     def gram(self, index: Index, D: Array, single: bool = False) -> Array:
         """Return Z[index]' diag(D) Z[index].

@@ -27,6 +27,7 @@ from equimargin.formulations.rows.pair_sweeps import (
     by_query,
     gathered,
     least_margins,
+    list_pairs,
     middles,
     put_in_blocks,
     split,
@@ -133,11 +134,13 @@ class CountedPairs(Pairs):
         is_new = (place == first) | np.append(True, level[1:] != level[:-1])
         # Number of points of lower levels in each point's query.
         below = np.maximum.accumulate(np.where(is_new, place, 0)) - first
-        others = np.arange(self.p) + np.repeat(first - (np.cumsum(below) - below), below)
-        # A pair is one integer here, because integers are sorted faster than pairs.
-        pairs = np.repeat(self.active, below) * self.m + self.active[others]
-        pairs.sort()
-        preferred, other = np.divmod(pairs, max(self.m, 1))
+        # Rows are ordered by the preferred point: index of the first row of every point.
+        rows_of = np.zeros(self.m, dtype=np.int64)
+        rows_of[self.active] = below
+        preferred, other = np.empty((2, self.p), dtype=np.int64)
+        list_pairs(
+            self.active, self.level, self.starts, np.cumsum(rows_of) - rows_of, preferred, other
+        )
         return preferred, other
 
     @property

@@ -179,6 +179,51 @@ def least_margins(
 
 
 @brief
+def list_pairs(
+    points: Index, level: Level, starts: Index, rows: Index, preferred: Index, other: Index
+) -> None:
+    """List the pairs, ordered by preferred and other point, in O(pairs).
+
+    Parameters
+    ----------
+    points : ndarray of int of shape (n,)
+        Points of all queries, sorted by query, level and index.
+    level : ndarray of int of shape (m,)
+        Level of every point.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    rows : ndarray of int of shape (m,)
+        Index of the first pair of every preferred point.
+    preferred, other : ndarray of int of shape (p,)
+        Output: points of the pairs.
+    """
+    lower = np.empty(points.size, np.int64)
+    for q in range(starts.size - 1):
+        start, size = starts[q], 0
+        while start < starts[q + 1]:
+            end = start + 1
+            while end < starts[q + 1] and level[points[end]] == level[points[start]]:
+                end += 1
+            for s in range(start, end):
+                row = rows[points[s]]
+                for t in range(size):
+                    preferred[row + t], other[row + t] = points[s], lower[t]
+            # Merge the level into the lower ones, which stay sorted by index.
+            s, t = end - 1, size - 1
+            size += end - start
+            for k in range(size - 1, -1, -1):
+                if s < start:
+                    break
+                if t >= 0 and lower[t] > points[s]:
+                    lower[k] = lower[t]
+                    t -= 1
+                else:
+                    lower[k] = points[s]
+                    s -= 1
+            start = end
+
+
+@brief
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
     """Sort points by query, stably, and drop points of query -1.
 
