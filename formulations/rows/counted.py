@@ -143,6 +143,11 @@ class CountedPairs(Pairs):
         )
         return preferred, other
 
+    @cached_property
+    def no_sums(self) -> ThresholdSums:
+        """Sums over no pairs."""
+        return make_empty_sums(len(self.active), len(self.queries))
+
     @property
     def touched(self) -> Index:
         return np.sort(self.active)
@@ -332,9 +337,11 @@ class PairSums:
         tau : int
             Threshold in units of the grid.
         """
+        if tau <= BELOW_ALL_PAIRS:
+            return self.rows.no_sums
         if tau not in self._within:
             sums = make_empty_sums(len(self.order), len(self.costs))
-            if len(self.order) and tau > BELOW_ALL_PAIRS:
+            if len(self.order):
                 self._sweep(tau, sums)
                 np.multiply(sums.total, self.unit, out=sums.total)
                 np.multiply(sums.square, self.unit**2, out=sums.square)

@@ -256,7 +256,7 @@ class NewtonSystem:
             if enough:
                 return s
             self.easy = self.rough_will_do = near is None
-        size = seen.phi.slope * D.weight() * float(self._moments[1].sum())
+        size = seen.phi.slope * D.weight() * self._point_square
         rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and most > 0 and self.rough_will_do
         self.nearby = Nearby(
             D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square
@@ -356,13 +356,13 @@ class NewtonSystem:
         """Return True if float32 is accurate enough for the Hessian, and faster."""
         return (
             self.Z.q >= FEWEST_SINGLE_COLUMNS
-            and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
+            and seen.phi.slope * self.rows.weight(D) * self._point_square <= LARGEST_SINGLE * self.Z.q
         )
 
     @cached_property
-    def _column_square(self) -> float:
-        """Mean square of the entries of Z."""
-        return self.Z.mean_square() / self.Z.q
+    def _point_square(self) -> float:
+        """Mean of |z|^2 over some of the points."""
+        return self.Z.mean_square()
 
     def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
         """Return a solver of R + slope H, or division by its diagonal.
