@@ -52,7 +52,7 @@ With four times as many levels such a tree takes twice as long as blocks of leve
 """
 BELOW_ALL_PAIRS = -(2**62)
 """Threshold below all margins, in units of the grid of f."""
-PAIRS_PER_POINT = 100
+PAIRS_PER_POINT = 50
 """Pairs per point up to which sums go pair by pair, and the points are not sorted."""
 
 
