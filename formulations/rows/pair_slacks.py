@@ -1,9 +1,8 @@
 """Slacks u_ij = 1 - f_i + f_j of all label pairs at decision values f.
 
-The points are sorted by f once. Sums over all pairs within a threshold then come from
-counts and prefix sums of f (`pair_sweeps.py`). A loss with two breakpoints is a
-difference of two squared hinges, so that it needs the sums within two thresholds, high
-= 1 + width and low = high - top / slope. With the margin m = f_i - f_j,
+Sums over all pairs within a threshold come from `pair_sweeps.py`. A loss with two
+breakpoints is a difference of two squared hinges, so that it needs the sums within two
+thresholds, high = 1 + width and low = high - top / slope. With the margin m = f_i - f_j,
 
     phi'(u) = slope ((high - m)_+ - (low - m)_+)
     phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2)

@@ -13,6 +13,9 @@ blocks. One sweep sums over the pairs of different blocks, as if every block wer
 level; another sums over the pairs within blocks, as if every block were a query. The
 size of both trees is about the square root of the number of levels.
 
+With few pairs per point, sums go over the pairs one by one. The points then need no
+sort: they stay in the order of their levels.
+
 References
 ----------
 Document K (Kuo, Lee and Lin, Large-scale Kernel RankSVM), (3.17)-(3.18), for the
@@ -46,7 +49,7 @@ The Hessian is then accurate enough for Newton's method.
 
 
 class SortedPoints(NamedTuple):
-    """Points of all queries, sorted by (query, z).
+    """Points of all queries, sorted by (query, z), or by (query, level) for pair by pair.
 
     Parameters
     ----------

@@ -356,7 +356,8 @@ class NewtonSystem:
         """Return True if float32 is accurate enough for the Hessian, and faster."""
         return (
             self.Z.q >= FEWEST_SINGLE_COLUMNS
-            and seen.phi.slope * self.rows.weight(D) * self._point_square <= LARGEST_SINGLE * self.Z.q
+            and seen.phi.slope * self.rows.weight(D) * self._point_square
+            <= LARGEST_SINGLE * self.Z.q
         )
 
     @cached_property
@@ -392,7 +393,7 @@ class NewtonSystem:
         if not (seen.at.steps or seen.at.v.any()):
             D = _part(D, FIRST_ROWS_PER_COLUMN * self.Z.q)
         # A comparison is counted faster than numbers.
-        few = len(before) and 2 * np.count_nonzero(D != before) <= np.count_nonzero(D > 0.0)
+        few = len(before) and 2 * np.count_nonzero(before != D) <= np.count_nonzero(D > 0.0)
         if few and (single or not self.rough):
             change = D - before
         else:
