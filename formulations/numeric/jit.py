@@ -450,7 +450,8 @@ class _SealedFiles:
 
     def save(self, key: Any, data: Any) -> None:
         """Write the object of a key; another process reads the whole file or none."""
-        content, path = dumps(data), self._path(key)
+        content: bytes = dumps(data)  # type: ignore[no-untyped-call]
+        path = self._path(key)
         handle, temporary = tempfile.mkstemp(dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as file:
