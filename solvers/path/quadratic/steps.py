@@ -280,7 +280,7 @@ class Walk(NamedTuple):
     counts: Counts
 
 
-def walk_work(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> float:
+def _walk_work(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> float:
     """Return the work of `walk` uncompiled, in iterations of a Python loop.
 
     The arguments are those of `walk`.
@@ -291,7 +291,7 @@ def walk_work(on: Walk, page: Page, task: int, lambda_min: float, until: int) ->
     return breakpoints * (systems + judgement_work(on.of, p) + ENTRY_IN_NUMPY * 10.0 * p)
 
 
-@brief_for(walk_work)
+@brief_for(_walk_work)
 @fast
 def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
     """Run from a task on until the page has `until` breakpoints or Python must decide.
