@@ -6,26 +6,26 @@ Ids, sources and LaTeX of formulations are available without it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from equimargin.formulations.programs.extras import OptionalModule
+
 __all__ = ["cp"]
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-else:
 
-    class _ImportedAtFirstUse:
-        """cvxpy, whose import takes a second."""
+class _Cvxpy(OptionalModule):
+    """cvxpy, imported at the first use of a name, without scipy.stats."""
 
-        def __getattr__(self, name: str) -> Any:
-            if "cvxpy" not in sys.modules:
-                _import_without_statistics()
-            return getattr(import_module("cvxpy"), name)
-
-    cp = _ImportedAtFirstUse()
+    def _imported(self) -> Any:
+        if self._name in sys.modules:
+            return super()._imported()
+        with _statistics_at_first_use():
+            return super()._imported()
 
 
 class _StatisticsAtFirstUse(ModuleType):
@@ -53,17 +53,24 @@ class _StatisticsAtFirstUse(ModuleType):
         return getattr(self.import_itself(), name)
 
 
-def _import_without_statistics() -> None:
-    """Import cvxpy, but not scipy.stats."""
+@contextmanager
+def _statistics_at_first_use() -> Iterator[None]:
+    """Import scipy.stats in the `with` block only when a name other than entropy is used."""
     name = "scipy.stats"
     spec = None if name in sys.modules else find_spec(name)
     if spec is None:
-        import_module("cvxpy")
+        yield
         return
     place = sys.modules[name] = _StatisticsAtFirstUse(name)
     # Without a path a package has no modules, and `from scipy.stats import` asks for it.
     place.__path__ = spec.submodule_search_locations or []
     try:
-        import_module("cvxpy")
+        yield
     finally:
         place.leave()
+
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+else:
+    cp = _Cvxpy("cvxpy")
