@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from equimargin.formulations.kernels.kernel import Precomputed, linear
 from equimargin.formulations.numeric.archive import Archive
@@ -45,6 +45,9 @@ from equimargin.proofs.foreign_models import (
     read_required,
     read_whole,
 )
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 SVMLIGHT = b"SVM-light Version"
 """First bytes of a model of SVMlight or SVMrank."""
@@ -168,6 +171,9 @@ def _vectors(rows: Sequence[Sequence[str]]) -> sparse.csr_array:
     own = np.repeat(np.arange(len(rows)), np.diff(ends))
     if (np.diff(index)[np.diff(own) == 0] <= 0).any():
         raise ValueError("the features of a support vector are numbered from 1, in ascending order")
+    # Imported here: reading no model needs no sparse matrices.
+    from scipy import sparse
+
     return sparse.csr_array(
         (entries, index, ends), shape=(len(rows), int(index.max(initial=0)) + 1)
     )

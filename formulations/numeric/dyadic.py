@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.jit import brief
+from equimargin.formulations.numeric.jit import brief, in_numpy, jit
 from equimargin.formulations.numeric.rounding import SMALLEST
 
 
@@ -79,7 +79,34 @@ def on_grid_by_threshold(alpha: Array, box: Array, s: Array, k: Index, T: int) -
     return steps * unit
 
 
+def _steps_in_numpy(
+    alpha: Array, box: Array, s: Array, steps: Array, ends: Array
+) -> tuple[float, float]:
+    inside = (alpha > 0.0) & (alpha < math.inf)
+    steps[:], ends[:] = np.where(inside, np.minimum(alpha, box), 0.0), 0.0
+    # The total of a loop: `sum` adds in another order.
+    total = float(np.cumsum(steps)[-1]) if steps.size else 0.0
+    if not 0.0 < total < math.inf:
+        steps[:] = 0.0
+        return 1.0, 0.0
+    unit = max(math.ldexp(1.0, math.frexp(total)[1] - 51), SMALLEST)
+    # A NaN is no bound.
+    ends[:] = np.fmin(np.floor(box / unit), np.floor(4.0 * (steps.max() / unit)))
+    steps[:] = np.minimum(np.rint(steps / unit), ends)
+    excess = float(steps @ s)
+    if excess != 0.0:
+        # A NaN is no distance.
+        distance = np.fmax(np.where(s != 0.0, np.minimum(steps, ends - steps), -1.0), -1.0)
+        row = int(distance.argmax())
+        if not distance[row] < abs(excess):
+            steps[row] -= excess * s[row]
+            excess = 0.0
+    return unit, excess
+
+
 @brief
+@in_numpy(_steps_in_numpy)
+@jit
 def _steps(alpha: Array, box: Array, s: Array, steps: Array, ends: Array) -> tuple[float, float]:
     """Compute multipliers and upper bounds as integers; return their unit and s'steps.
 

@@ -7,7 +7,7 @@ triggers compilation.
 
 numba's cache does not notice a damaged file either. Here every cached file ends with
 its digest. A file whose digest is missing or wrong is not used, and its function
-is compiled again.
+is compiled again. Processes may compile the same function at the same time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import functools
 import gc
 import hashlib
 import inspect
-import io
 import os
+import pickle
 import signal
 import stat
 import tempfile
@@ -36,10 +36,10 @@ from numba.core import config, event
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
-    IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
 from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -353,6 +353,10 @@ class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
 class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Place,)
 
+    def reduce(self, compiled: Any) -> Any:
+        # The text of the source with all types, which takes long to write, is not stored.
+        return super().reduce(compiled._replace(type_annotation=""))
+
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Cache of a compiled function as in numba, in files with digests.
@@ -377,9 +381,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     @functools.cached_property
     def _cache_file(self) -> _SealedFiles:
-        return _SealedFiles(
-            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        return _SealedFiles(self._cache_path, self._impl.filename_base)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the cached code, or None.
@@ -405,44 +407,59 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(signature, compiled)
 
 
-class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index (.nbi) and machine code (.nbc), each followed by its digest.
+class _SealedFiles:
+    """Machine code of a function, in a file for each signature that ends with its digest.
 
-    Unpickling ignores the digest.
+    numba numbers its files, in the order of an index. Two processes that compile one
+    function at once, each for its own argument types, then write one file. Here a file
+    is named after its key, and there is no index to read.
+
+    Parameters
+    ----------
+    folder : str
+        Folder of the files.
+    name : str
+        Start of their names.
     """
 
-    @contextmanager
-    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
-        content = io.BytesIO()
-        yield content
-        with super()._open_for_write(path) as file:
-            file.write(content.getvalue() + _seal(content.getvalue()))
+    def __init__(self, folder: str, name: str) -> None:
+        self.folder, self.name = Path(folder), name
 
-    def _load_index(self) -> Any:
-        return super()._load_index() if _is_sealed(Path(self._index_path)) else {}
+    @property
+    def exist(self) -> bool:
+        """True if there is a file."""
+        return next(self.folder.glob(f"{self.name}.*.nbc"), None) is not None
 
-    def _load_data(self, name: str) -> Any:
-        if not _is_sealed(Path(self._data_path(name))):
-            # numba then compiles the function and rewrites the file.
-            raise FileNotFoundError(name)
-        return super()._load_data(name)
+    def _path(self, key: Any) -> Path:
+        """Return the path of the file of a key: types, processor and code."""
+        digest = hashlib.sha256(repr((numba.__version__, key)).encode()).hexdigest()
+        return self.folder / f"{self.name}.{digest[:16]}.nbc"
 
+    def load(self, key: Any) -> Any:
+        """Return the stored object of a key; None if its file is missing or damaged.
 
-def _seal(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()
+        numba then compiles the function and rewrites the file.
+        """
+        length = hashlib.sha256().digest_size
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        content, digest = content[:-length], content[-length:]
+        return pickle.loads(content) if digest == hashlib.sha256(content).digest() else None
 
-
-def _is_sealed(path: Path) -> bool:
-    """Return True if a file exists and ends with the digest of its content.
-
-    A file that was truncated or overwritten does not.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return False
-    length = hashlib.sha256().digest_size
-    return content[-length:] == _seal(content[:-length])
+    def save(self, key: Any, data: Any) -> None:
+        """Write the object of a key; another process reads the whole file or none."""
+        content: bytes = dumps(data)  # type: ignore[no-untyped-call]
+        path = self._path(key)
+        handle, temporary = tempfile.mkstemp(dir=self.folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content + hashlib.sha256(content).digest())
+            os.replace(temporary, path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 class _Clock:
@@ -544,9 +561,7 @@ def is_compiled(kernel: Callable[..., Any]) -> bool:
     """
     dispatcher: Any = kernel
     cache = dispatcher._cache
-    return bool(dispatcher.signatures) or (
-        isinstance(cache, _Cache) and bool(cache._cache_file._load_index())
-    )
+    return bool(dispatcher.signatures) or (isinstance(cache, _Cache) and cache._cache_file.exist)
 
 
 class NotCompiled(Exception):

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import brief, fast
+from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import add_rounded, divide_rounded, multiply_rounded
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 
@@ -337,7 +337,19 @@ def make_loss(name: str, delta: float | None = None) -> Loss:
     return WITH_DELTA[name](within)
 
 
+def _expand_in_numpy(
+    u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array
+) -> tuple[float, float, float]:
+    z = slope * v
+    D[:] = np.where((z > 0.0) & (z < top), c, 0.0)
+    z = np.clip(z, 0.0, top)
+    alpha[:] = c * z
+    loss = float(alpha @ v) - float(alpha @ z) / (2.0 * slope)
+    return loss, float(alpha @ u), float(c @ np.maximum(u, 0.0))
+
+
 @brief
+@in_numpy(_expand_in_numpy)
 @fast
 def _expand(
     u: Array, v: Array, c: Array, slope: float, top: float, alpha: Array, D: Array

@@ -20,7 +20,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import brief, fast
+from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.rows.loss import Loss
 
@@ -239,7 +239,16 @@ class _RowLine(Line):
         return self._last
 
 
+def _slopes_in_numpy(
+    u: Array, a: Array, c: Array, t: float, slope: float, top: float
+) -> tuple[float, float]:
+    z, pull = slope * (u - t * a), c * a
+    curved = (z > 0.0) & (z < top)
+    return -float(pull @ np.clip(z, 0.0, top)), slope * float((pull * a) @ curved)
+
+
 @brief
+@in_numpy(_slopes_in_numpy)
 @fast
 def _slopes(
     u: Array, a: Array, c: Array, t: float, slope: float, top: float

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import brief, brief_by, fast, jit, part
+from equimargin.formulations.numeric.jit import brief, brief_by, brief_for, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import (
@@ -563,6 +563,7 @@ def sweep(
     return kept, moved, down, up, share, gain
 
 
+@brief_for(lambda X, order, t, box, at, enough, most, seed: (1 + most) * t.size * ROW_IN_PYTHON)
 @jit
 def _settle(
     X: Any,

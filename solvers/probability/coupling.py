@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, softmax
 
 from equimargin.formulations.declarations.drawing import Data
 from equimargin.formulations.declarations.program_problem import ProgramProblem
@@ -97,6 +96,10 @@ def bradley_terry(r: ArrayLike, counts: ArrayLike | None = None) -> Array:
     ----------
     Hastie and Tibshirani (1998), section 2.
     """
+    # Imported here: no other function of this module needs it, and every comparison
+    # imports the module.
+    from scipy.special import expit, softmax
+
     R = of_every_two(r)
     k = R.shape[-1]
     n = np.ones((k, k)) if counts is None else check_reals(counts, "counts").copy()

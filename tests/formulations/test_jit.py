@@ -302,13 +302,44 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_cache_is_written_anew(kernels: Path, tmp_path: Path, damage: str) -> None:
     home = str(tmp_path / "home")
     assert call(kernels.parent, HOME=home) == "20 compiled"
-    for kind in ("*.nbi", "*.nbc"):
-        files = list(tmp_path.joinpath("home").rglob(kind))
-        assert files != []
-        for file in files:
-            file.write_bytes(DAMAGES[damage](file.read_bytes()))
-        assert call(kernels.parent, HOME=home) == "20 compiled"
+    files = list(tmp_path.joinpath("home").rglob("*.nbc"))
+    assert files != []
+    for file in files:
+        file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    assert call(kernels.parent, HOME=home) == "20 compiled"
     assert call(kernels.parent, HOME=home) == "20 read"
+
+
+def test_two_processes_that_compile_for_different_types_keep_both_codes(
+    kernels: Path, tmp_path: Path
+) -> None:
+    read = (
+        "from equimargin.solvers.caller import twice\n"
+        "print(twice(0), twice(0.5), sum(twice.stats.cache_hits.values()))"
+    )
+    environment = os.environ | {
+        "PYTHONPATH": str(kernels.parent),
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    both = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                f"from equimargin.solvers.caller import twice; input(); print(twice({number}))",
+            ],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in ("0", "0.5")
+    ]
+    for process in both:
+        present(process.stdin).write("\n")
+        present(process.stdin).flush()
+    assert [present(process.communicate(timeout=HANG)[0]) for process in both] == ["20\n", "20.5\n"]
+    assert call(kernels.parent, read, NUMBA_CACHE_DIR=str(tmp_path)) == "20 20.5 2"
 
 
 def test_a_cache_that_cannot_be_written_any_more_is_done_without(

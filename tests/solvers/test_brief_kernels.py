@@ -19,6 +19,8 @@ from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import newton_on_face, smo_problem, sweeps, working_set
 from equimargin.solvers.hard import face
+from equimargin.solvers.path.budget import Budget
+from equimargin.solvers.path.quadratic import active_set, parametric_qp, program, steps
 from equimargin.solvers.products import swept_rows, tiles
 from equimargin.solvers.sparse_weights import sweeps as weight_sweeps
 from places import ROOT
@@ -264,6 +266,84 @@ def _climb(rng: np.random.Generator) -> tuple[Any, ...]:
     return B @ B.T, rng.normal(size=12), rng.random(12), -wide, wide, True, 50, np.array([1e-13])
 
 
+def _differences(rng: np.random.Generator, explicit: bool) -> active_set.Differences:
+    """Return the rows of a classification of 20 points, with a bias."""
+    Z = np.column_stack([rng.normal(size=(20, 3)), np.ones(20)])
+    E = np.pad(Z, ((0, 1), (0, 0))) if explicit else np.pad(np.exp(Z @ Z.T / 10), (0, 1))
+    s = np.repeat([1.0, -1.0], 10)
+    i, j = np.where(s > 0, np.arange(20), 20), np.where(s > 0, 20, np.arange(20))
+    q = active_set.squared_lengths(E, explicit, i, j)
+    return active_set.Differences(E, explicit, i.astype(np.uint32), j.astype(np.uint32), s, q)
+
+
+def _path(rng: np.random.Generator, explicit: bool) -> parametric_qp.ParametricQP:
+    """Return a path at its first breakpoint."""
+    of = _differences(rng, explicit)
+    begun = parametric_qp.ParametricQP(
+        program.QuadraticPathProgram(
+            of,
+            program.RowConditions(np.ones(20), 0.5 + rng.random(20)),
+            True,
+            lambda beta: 0.0,
+            (0.0, 0.0),
+            program.HandedOut(np.zeros(of.E.shape[1]), 0.0, 20.0),
+        ),
+        float(rng.choice([-1.0, 1.0])),
+        Budget(1e-3, None, None, None),
+    )
+    begun.begin()
+    begun.on.before.lam[0] = begun.at.lam[0]
+    for array in begun.trace.page:
+        array[...] = 0
+    return begun
+
+
+def _walk(rng: np.random.Generator, explicit: bool) -> tuple[Any, ...]:
+    path = _path(rng, explicit)
+    return path.on, path.trace.page, int(steps.WalkStart.JUDGE), 1e-3, 12
+
+
+def _judge(rng: np.random.Generator, explicit: bool) -> tuple[Any, ...]:
+    on = _path(rng, explicit).on
+    return on.of, on.rows, on.facts, on.at, on.before, on.found, True
+
+
+def _working_set(
+    rng: np.random.Generator, explicit: bool
+) -> tuple[active_set.Differences, active_set.WorkingSetFactor]:
+    """Return rows, and a working set with three of them."""
+    of = _differences(rng, explicit)
+    working = active_set.PathWorkingSet(of)
+    assert all(working.add(row) for row in rng.permutation(20)[:3].tolist())
+    return of, working.factor
+
+
+def _minimise(rng: np.random.Generator, explicit: bool) -> tuple[Any, ...]:
+    of = _differences(rng, explicit)
+    c, lower, upper = rng.normal(size=20), -rng.random(20), rng.random(20)
+    problem = active_set.Subproblem(c, lower, upper, np.arange(20))
+    factor = active_set.PathWorkingSet(of).factor
+    return of, factor, problem, active_set.State.at_0(of), 1e-10, np.intp(64)
+
+
+def _leave_bounds(rng: np.random.Generator) -> tuple[Any, ...]:
+    at = _path(rng, True).at
+    _, W = _working_set(rng, True)
+    at.alpha[W.rows[:2]] = 0.0
+    return W, np.ones(20), at, np.zeros(20, np.intp)
+
+
+def _settle(rng: np.random.Generator) -> tuple[Any, ...]:
+    X, box = rng.normal(size=(20, 3)), rng.random(20)
+    alpha = rng.random(20) * box
+    at = sweeps.SweepIterate(alpha, alpha @ X)
+    return X, np.arange(20), np.ones(20), box, at, 1e-9, 5, 0
+
+
+def _triangle(rng: np.random.Generator) -> tuple[Any, ...]:
+    return np.tril(rng.normal(size=(6, 6))) + 3 * np.eye(6), 5, rng.normal(size=6)
+
+
 def _tiles(rng: np.random.Generator, K: Any, symmetric: bool) -> tuple[Any, ...]:
     """Return features of 100 points, some rows, the panels of the columns, and K.
 
@@ -399,6 +479,31 @@ ROUNDED: dict[str, tuple[Any, Arguments]] = {
         tiles._exponentials,
         lambda rng: _tiles(rng, np.empty((61, 100), np.float32), False),
     ),
+    "walk along a path in features": (steps.walk, lambda rng: _walk(rng, True)),
+    "walk along a path": (steps.walk, lambda rng: _walk(rng, False)),
+    "judgement in features": (program.judge, lambda rng: _judge(rng, True)),
+    "judgement": (program.judge, lambda rng: _judge(rng, False)),
+    "minimum in features": (active_set.minimise, lambda rng: _minimise(rng, True)),
+    "minimum": (active_set.minimise, lambda rng: _minimise(rng, False)),
+    "row that enters": (active_set.enter, lambda rng: (*_working_set(rng, False), 19)),
+    "refactored": (active_set.refactor, lambda rng: _working_set(rng, True)),
+    "forward": (active_set.forward, _triangle),
+    "backward": (active_set.backward, _triangle),
+    "rows that leave": (steps.leave_bounds, _leave_bounds),
+    "closing bias": (
+        steps.closing,
+        lambda rng: (
+            _differences(rng, True),
+            np.ones(20),
+            rng.choice([-1.0, 1.0], 20),
+            rng.normal(size=21),
+        ),
+    ),
+    "collected": (
+        program.collect,
+        lambda rng: (*_differences(rng, True)[2:4], rng.random(20), np.empty(21)),
+    ),
+    "settled": (sweeps._settle, _settle),
     "sums of exponentials": (tiles._add_exponentials, lambda rng: _sums(rng, 61, True)),
     "sums of exponentials of other columns": (
         tiles._add_exponentials,
@@ -434,7 +539,13 @@ def test_python_and_compiled_code_give_the_same_bits(name: str) -> None:
             assert bits(a) == bits(b), seed
 
 
-@pytest.mark.parametrize("name", ROUNDED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name.startswith("walk") else ())
+        for name in ROUNDED
+    ],
+)
 def test_python_and_compiled_code_differ_by_no_more_than_rounding(name: str) -> None:
     kernel, arguments = ROUNDED[name]
     for seed in range(20):

@@ -32,7 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, part
+from equimargin.formulations.numeric.jit import (
+    ENTRY_IN_NUMPY,
+    brief,
+    brief_for,
+    fast,
+    in_numpy,
+    part,
+)
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -73,6 +80,11 @@ NO_ROW = np.intp(-1)
 """Row number for no row.
 
 Typed: numba would compile the function once more for a literal -1.
+"""
+SYSTEM_IN_PYTHON = 100.0
+"""Cost of a linear system uncompiled, in iterations of a Python loop.
+
+The passes over the candidates, the products with E and the factor come on top.
 """
 
 
@@ -350,6 +362,24 @@ class PathWorkingSet:
         return float(state.level[0])
 
 
+def system_work(of: Differences, W: WorkingSetFactor, candidates: int) -> float:
+    """Return the work of a linear system uncompiled, in iterations of a Python loop.
+
+    Parameters
+    ----------
+    of, W : Differences, WorkingSetFactor
+        Rows as differences of points, and the working set.
+    candidates : int
+        Number of rows that may move.
+    """
+    # Three triangular solves, and the rotations that remove a row.
+    factor = 2.0 * W.size.item() ** 2
+    return SYSTEM_IN_PYTHON + 2.0 * candidates + factor + ENTRY_IN_NUMPY * of.E.size
+
+
+@brief_for(
+    lambda of, W, problem, state, tol, most: most * system_work(of, W, len(problem.candidates))
+)
 @fast
 def minimise(
     of: Differences,
@@ -580,6 +610,7 @@ def opposed(of: Differences, problem: Subproblem, state: State, tol: float) -> n
     return lowest if low > high + tol else NO_ROW
 
 
+@in_numpy(lambda to, values: np.copyto(to, values[: len(to)]))
 @fast
 def copy(to: Array, values: Array) -> None:
     """Overwrite an array with as many of the first values as it has entries.
@@ -593,6 +624,7 @@ def copy(to: Array, values: Array) -> None:
         to[a] = values[a]
 
 
+@in_numpy(lambda to, share, values: np.add(to, share * values, out=to))
 @fast
 def add(to: Array, share: float, values: Array) -> None:
     """Add share times values to an array.
@@ -608,6 +640,7 @@ def add(to: Array, share: float, values: Array) -> None:
         to[a] += share * values[a]
 
 
+@in_numpy(lambda of, v, out: np.matmul(of.E, v, out=out))
 @fast
 def product(of: Differences, v: Array, out: Array) -> None:
     """Compute out = E v.
@@ -667,6 +700,7 @@ def add_four(
         out[a] += (p * first[a] + q * second[a]) + (r * third[a] + s * fourth[a])
 
 
+@brief
 @fast
 def backward(L: Array, size: int, b: Array) -> None:
     """Overwrite b with L'^-1 b.
@@ -686,6 +720,7 @@ def backward(L: Array, size: int, b: Array) -> None:
             b[e] -= L[a, e] * b[a]
 
 
+@brief
 @fast
 def forward(L: Array, size: int, b: Array) -> None:
     """Overwrite b with L^-1 b.
@@ -706,6 +741,7 @@ def forward(L: Array, size: int, b: Array) -> None:
         b[a] = (b[a] - total) / L[a, a]
 
 
+@brief
 @fast
 def enter(of: Differences, W: WorkingSetFactor, row: int | np.intp) -> bool:
     """Let a row enter W; return False if it depends on the rows of W.
@@ -815,6 +851,7 @@ def leave(W: WorkingSetFactor, place: int) -> None:
     W.size[0] = size - 1
 
 
+@brief
 @fast
 def refactor(of: Differences, W: WorkingSetFactor) -> None:
     """Compute the factor afresh, without rows that turn out to be dependent.

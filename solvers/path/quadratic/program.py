@@ -35,7 +35,14 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, part
+from equimargin.formulations.numeric.jit import (
+    ENTRY_IN_NUMPY,
+    brief,
+    brief_for,
+    fast,
+    in_numpy,
+    part,
+)
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.numeric.vector_loops import larger
 from equimargin.solvers.path.quadratic.active_set import Differences, Index, Points, product
@@ -63,6 +70,11 @@ MEASURED_ROWS = np.uintp(256)
 """Rows that `measure` processes at a time.
 
 Few enough to be in the first-level cache still when its next loop reads them.
+"""
+JUDGEMENT_IN_PYTHON = 300.0
+"""Cost of `judge` uncompiled, in iterations of a Python loop.
+
+The passes over the points, and what numpy does, come on top.
 """
 
 
@@ -406,9 +418,7 @@ def evaluate(of: Differences, facts: GapData, at: PathIterate, afresh: bool) -> 
     if of.explicit:
         collect(of.i, of.j, at.alpha, beta)
         lifted, apart = np.zeros(v.size), 0.0
-        for a in range(beta.size):
-            for e in range(v.size):
-                lifted[e] += of.E[a, e] * beta[a]
+        lift(of.E, beta, lifted)
         for e in range(v.size):
             apart += (v[e] - lifted[e]) ** 2
         at.apart[0] = apart
@@ -448,6 +458,20 @@ def noise(of: Differences, facts: GapData, at: PathIterate) -> float:
     return facts.entry_noise * total + facts.spread * off
 
 
+def judgement_work(of: Differences, rows: int) -> float:
+    """Return the work of `judge` uncompiled, in iterations of a Python loop.
+
+    Parameters
+    ----------
+    `of` : Differences
+        Rows as differences of points.
+    rows : int
+        Number of rows.
+    """
+    return JUDGEMENT_IN_PYTHON + 2.0 * len(of.E) + ENTRY_IN_NUMPY * (2.0 * of.E.size + 30.0 * rows)
+
+
+@brief_for(lambda of, rows, *others: judgement_work(of, len(rows.t)))
 @fast
 def judge(
     of: Differences,
@@ -530,6 +554,31 @@ def judge(
     )
 
 
+@in_numpy(lambda E, beta, v: np.matmul(beta, E, out=v))
+@part
+def lift(E: Array, beta: Array, v: Array) -> None:
+    """Compute v = E'beta.
+
+    Parameters
+    ----------
+    E : ndarray of shape (n, k)
+        Features.
+    beta : ndarray of shape (n,)
+        Coefficients.
+    v : ndarray of shape (k,)
+        Function, zero at first; written.
+    """
+    for a in range(beta.size):
+        for e in range(v.size):
+            v[e] += E[a, e] * beta[a]
+
+
+def _collect_in_numpy(i: Points, j: Points, alpha: Array, beta: Array) -> None:
+    beta[:] = np.bincount(i, alpha, len(beta)) - np.bincount(j, alpha, len(beta))
+
+
+@brief
+@in_numpy(_collect_in_numpy)
 @fast
 def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
     """Compute beta = A'alpha.
@@ -550,6 +599,33 @@ def collect(i: Points, j: Points, alpha: Array, beta: Array) -> None:
         beta[j[k]] -= alpha[k]
 
 
+def _measure_in_numpy(
+    of: Differences,
+    rows: RowConditions,
+    here: Breakpoint,
+    before: Breakpoint,
+    side: Array,
+    g: Array,
+    noise: float,
+    tie: float,
+    tied: Index,
+) -> tuple[float, float, float, float, float, int]:
+    def gap_and_loss(r: Array, alpha: Array, noise: float) -> tuple[float, float]:
+        below = np.maximum(noise - r, 0.0)
+        gap = alpha @ np.maximum(r + noise, 0.0) + (rows.w - alpha) @ below
+        return float(gap), float(rows.w @ below)
+
+    here.r[:] = of.between(g) - here.lam[0] * rows.t
+    gap, loss = gap_and_loss(here.r, here.alpha, 0.0)
+    doubt, _ = gap_and_loss(here.r, here.alpha, noise)
+    half_way = (here.r + before.r) / 2, (here.alpha + before.alpha) / 2
+    middle_gap, middle_loss = gap_and_loss(*half_way, 0.0)
+    at = np.flatnonzero((side != 0.0) & (side * here.r < tie))
+    tied[: len(at)] = at
+    return gap, doubt, loss, middle_gap, middle_loss, len(at)
+
+
+@in_numpy(_measure_in_numpy)
 @fast
 def measure(
     of: Differences,

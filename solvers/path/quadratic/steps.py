@@ -20,7 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import fast, part
+from equimargin.formulations.numeric.jit import (
+    ENTRY_IN_NUMPY,
+    brief,
+    brief_for,
+    fast,
+    in_numpy,
+    part,
+)
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.path.quadratic.active_set import (
     SOLVES_BETWEEN_CLOCKS,
@@ -36,6 +43,7 @@ from equimargin.solvers.path.quadratic.active_set import (
     leave,
     minimise,
     refactor,
+    system_work,
 )
 from equimargin.solvers.path.quadratic.program import (
     DOUBT,
@@ -48,6 +56,7 @@ from equimargin.solvers.path.quadratic.program import (
     PointState,
     RowConditions,
     judge,
+    judgement_work,
 )
 from equimargin.solvers.path.quadratic.trace import BreakpointKind, Page
 
@@ -89,6 +98,8 @@ STUCK_BREAKPOINTS = 50
 
 Float64 cannot separate their events.
 """
+SYSTEMS_PER_BREAKPOINT = 3.0
+"""Linear systems that a direction takes, roughly; most take two or three."""
 ENTER, ZERO, WEIGHT = (int(kind) for kind in BreakpointKind)
 """Codes of the events of a row."""
 
@@ -269,6 +280,18 @@ class Walk(NamedTuple):
     counts: Counts
 
 
+def _walk_work(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> float:
+    """Return the work of `walk` uncompiled, in iterations of a Python loop.
+
+    The arguments are those of `walk`.
+    """
+    p, ties = len(on.rows.t), on.found.ties.item()
+    systems = SYSTEMS_PER_BREAKPOINT * system_work(on.of, on.W, ties + on.W.size.item())
+    breakpoints = min(until, page.lam.size) - page.filled.item()
+    return breakpoints * (systems + judgement_work(on.of, p) + ENTRY_IN_NUMPY * 10.0 * p)
+
+
+@brief_for(_walk_work)
 @fast
 def walk(on: Walk, page: Page, task: int, lambda_min: float, until: int) -> int:
     """Run from a task on until the page has `until` breakpoints or Python must decide.
@@ -407,6 +430,7 @@ def choose(W: WorkingSetFactor, side: Array, cone: Subproblem, counts: Counts) -
         upper[r] = 0.0 if side[r] < 0.0 else np.inf
 
 
+@brief
 @fast
 def leave_bounds(W: WorkingSetFactor, w: Array, at: PathIterate, left: Index) -> int:
     """Let the rows whose alpha has reached a bound leave W; return their number.
@@ -655,6 +679,15 @@ def shut(
     ahead.lam[0], ahead.b[0] = end, b
 
 
+def _first_crossing_in_numpy(
+    i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float
+) -> float:
+    away, closing_in = side * r, -side * (rate[i] - rate[j] + t)
+    room = away / np.maximum(closing_in, SMALLEST_DIVISOR) + (away < tie) / SMALLEST_DIVISOR
+    return float(room.min(initial=step))
+
+
+@in_numpy(_first_crossing_in_numpy)
 @fast
 def first_crossing(
     i: Points, j: Points, t: Array, rate: Array, side: Array, r: Array, tie: float, step: float
@@ -686,6 +719,7 @@ def first_crossing(
     return step
 
 
+@brief
 @fast
 def closing(of: Differences, t: Array, side: Array, g: Array) -> tuple[float, float]:
     """Return the lambda at which the interval of b shrinks to a point, and that b.

@@ -18,10 +18,14 @@
 9/2
 """
 
+from typing import TYPE_CHECKING, Any
+
 from equimargin.formulations import Family, FormulaValue, Kernel, ProgramProblem, Refusal, Source
 from equimargin.formulations.kernels.registry import kernel
-from equimargin.proofs.program import optimum
 from equimargin.solvers import solver
+
+if TYPE_CHECKING:
+    from equimargin.proofs.program import optimum
 
 __all__ = [
     "Family",
@@ -34,3 +38,12 @@ __all__ = [
     "optimum",
     "solver",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `optimum` at its first use: the command line loads plug-ins without it."""
+    if name == "optimum":
+        from equimargin.proofs.program import optimum
+
+        return optimum
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
