@@ -531,7 +531,8 @@ def solve(
     Returns
     -------
     Solution
-        Point, status, reason, and the interval that the point proves.
+        Point, status, reason, and the interval that the point proves. A given Gram matrix
+        is proven to be semidefinite when the interval is first used.
 
     Raises
     ------

@@ -16,15 +16,15 @@ from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n
 from equimargin.formulations.numeric.vector_loops import larger
 
-PROVEN_AT_ONCE = 128
+PROVEN_POINTS = 128
 """Points of the largest matrix that is proven at once, in a tenth of a millisecond."""
-SUBMATRIX_SHARE = 16
+POINTS_PER_TESTED_POINT = 16
 """Points of a larger matrix per point of the principal submatrix that is tested."""
 SHIFTS = 8
 """Shifts that are tried, each four times the one before."""
-TILE = 4
+TILE_ROWS = 4
 """Rows and columns of a tile of `asymmetry`; a tile fits the vector registers."""
-TILE_IN_NUMPY = 128
+NUMPY_TILE_ROWS = 128
 """Rows and columns of a tile in numpy; two tiles, 256 KB, stay in the second-level cache."""
 
 
@@ -67,9 +67,9 @@ def find_shift(K: Array) -> float | UnprovenShift | None:
         None for a matrix that is found to be indefinite.
     """
     m = len(K)
-    if m <= PROVEN_AT_ONCE:
+    if m <= PROVEN_POINTS:
         return proven_shift(K)
-    points = np.linspace(0, m - 1, max(PROVEN_AT_ONCE, m // SUBMATRIX_SHARE)).astype(np.intp)
+    points = np.linspace(0, m - 1, max(PROVEN_POINTS, m // POINTS_PER_TESTED_POINT)).astype(np.intp)
     A = K[np.ix_(points, points)]
     A[np.diag_indices(len(points))] += _shifts(K)[-1]
     return UnprovenShift(K) if _is_semidefinite(A) else None
@@ -147,7 +147,7 @@ def _margin(A: Array) -> tuple[float, float]:
 
 
 def _asymmetry_in_numpy(K: Array) -> float:
-    tiles = [slice(start, start + TILE_IN_NUMPY) for start in range(0, len(K), TILE_IN_NUMPY)]
+    tiles = [slice(start, start + NUMPY_TILE_ROWS) for start in range(0, len(K), NUMPY_TILE_ROWS)]
     pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
     return max(
         float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs
@@ -168,16 +168,16 @@ def asymmetry(K: Array) -> float:
     K : ndarray of shape (m, m)
         Square matrix.
     """
-    m, most, T = K.shape[0], 0.0, np.empty((TILE, TILE))
-    whole = m - m % TILE
-    for top in range(0, whole, TILE):
-        for left in range(top, whole, TILE):
+    m, most, T = K.shape[0], 0.0, np.empty((TILE_ROWS, TILE_ROWS))
+    whole = m - m % TILE_ROWS
+    for top in range(0, whole, TILE_ROWS):
+        for left in range(top, whole, TILE_ROWS):
             # A tile is first transposed, and then compared row by row.
-            for i in range(TILE):
-                for j in range(TILE):
+            for i in range(TILE_ROWS):
+                for j in range(TILE_ROWS):
                     T[j, i] = K[top + i, left + j]
-            for j in range(TILE):
-                for i in range(TILE):
+            for j in range(TILE_ROWS):
+                for i in range(TILE_ROWS):
                     most = larger(most, abs(K[left + j, top + i] - T[j, i]))
     for i in range(whole, m):
         for j in range(i):

@@ -1,4 +1,4 @@
-"""Given Gram matrices: what is claimed before and after the proof that they are semidefinite."""
+"""Given Gram matrices: what is claimed before and after they are proven semidefinite."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from equimargin.formulations import classification, declare, interval, precomput
 from equimargin.formulations.bounds.stability import stability
 from equimargin.formulations.kernels import given_matrix
 from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
+from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.formulations.problem import limits
 from equimargin.proofs import Verdict, certificate
 from equimargin.solvers import Solution, Status, regularization_path, solve
@@ -26,7 +27,7 @@ from equimargin.solvers.batches.cost_grid import solve_grid
 from equimargin.solvers.batches.one_vs_one import one_vs_one
 from narrow import present
 
-M = given_matrix.PROVEN_AT_ONCE + 44
+M = 300
 RNG = np.random.default_rng(0)
 Q = np.linalg.qr(RNG.normal(size=(M, M)))[0]
 POINTS = RNG.normal(size=(M, 3))
@@ -89,6 +90,7 @@ def test_matrix_indefinite_by_a_hair_claims_nothing_false(
     assert problem.convex == (shift is not None) == is_proven
     if is_proven:
         assert form + Fraction(shift) * sum(x * x for x in v) >= 0
+        assert found.interval == interval(problem.proven, found.point)
         assert found.interval.relative_width <= 1.1e-6
         assert solve(problem.proven, tol=1e-12).interval.intersected(found.interval).lower <= min(
             upper for _, upper in claims
@@ -183,6 +185,10 @@ def test_file_has_the_proven_shift(tmp_path: Path) -> None:
     assert (again.lower, again.upper) == (found.lower, found.upper)
 
 
+def test_matrix_of_zeros_needs_no_shift() -> None:
+    assert given_problem(np.zeros((M, M))).proven.shift == 0.0
+
+
 def test_matrix_is_copied_only_for_a_shift() -> None:
     problem = given_problem(RBF)
     assert problem.gram.dense is problem.X
@@ -199,4 +205,6 @@ def test_asymmetry_is_the_largest_difference(m: int, seed: int, is_symmetric: bo
     if not is_symmetric:
         K[rng.integers(m), rng.integers(m)] += rng.normal()
     assert asymmetry(K) == np.abs(K - K.T).max()
+    with compile_eagerly():
+        assert asymmetry(K) == np.abs(K - K.T).max()
     assert (find_shift(K) is None) or np.linalg.eigvalsh((K + K.T) / 2)[0] > -1e-6 * m
