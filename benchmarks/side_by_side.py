@@ -274,9 +274,7 @@ def of_libsvm() -> Iterator[Line]:
         yield _of_libsvm(
             6,
             "precomputed",
-            svm.measured(
-                svm.Contest("", f"{n} x 20", 0, 1.0, 2, 2, 3, points=svm.gram), built_before=False
-            ),
+            svm.measured(svm.Contest("", f"{n} x 20", 0, 1.0, 2, 2, 3, points=svm.gram)),
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.kernels.kernel import (
     Composite,
     Intercept,
@@ -203,7 +203,7 @@ def packed(problem: Problem) -> tuple[dict[str, Any], Arrays]:
         "kernel": _kernel_text(problem.kernel),
         "rows": type(problem.rows).__name__,
         "C": problem.C,
-        "shift": problem.shift,
+        "shift": problem.proven.shift,
     } | ({} if problem.feature_names is None else {"feature_names": problem.feature_names})
     words |= {"bias": problem.bias} | (
         {"over": problem.over} if isinstance(problem, OneNormProblem) else _loss_in_words(problem)

@@ -166,7 +166,9 @@ class ConvergenceMonitor:
         """
         self.iterations = iterations
         self.primal, self.dual = primal, dual
-        self.gap = relative_gap(primal, dual, self.problem.scale) if self.problem.convex else np.inf
+        self.gap = (
+            relative_gap(primal, dual, self.problem.scale) if self.problem.has_gap else np.inf
+        )
         if self.gap <= self.limits.tol and self._cancels:
             # With large C K margins have few correct digits. Compute the gap as
             # `Solution` does, so that both agree on whether the tolerance is satisfied.
@@ -225,7 +227,7 @@ class ConvergenceMonitor:
         """Set the status if a stopping criterion holds at the last point."""
         limits, record = self.limits, self._record
         reached = f"relative gap {record.gap:.2e} after {counted(self.iterations, 'iteration')}"
-        bounds = (self.dual, self.primal) if self.problem.convex else (-np.inf, np.inf)
+        bounds = (self.dual, self.primal) if self.problem.has_gap else (-np.inf, np.inf)
         callback_stops = limits.callback is not None and bool(
             limits.callback(self.iterations, *bounds, point)
         )

@@ -31,6 +31,7 @@ from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
+from equimargin.formulations.bounds.evaluate import resolve_shift
 from equimargin.formulations.declarations.family import FAMILIES, Family, check_name
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.declarations.program_problem import ProgramProblem
@@ -530,7 +531,8 @@ def solve(
     Returns
     -------
     Solution
-        Point, status, reason, and the interval that the point proves.
+        Point, status, reason, and the interval that the point proves. A given Gram matrix
+        is proven to be semidefinite when the interval is first used.
 
     Raises
     ------
@@ -541,6 +543,7 @@ def solve(
         missing, has too little memory or does not support the problem.
     """
     limits = checked(tol, max_iter, time_limit, callback, n_jobs, device)
+    problem = resolve_shift(problem, limits.tol)
     given = warm_start.point if isinstance(warm_start, Solution) else warm_start
     start = None if given is None else problem.own_point(given)
     if limits.device != PROCESSOR:

@@ -157,7 +157,7 @@ class Requirements(Generic[P]):
                 f"matrix is stored",
                 too_large=True,
             )
-        if self.convex and not problem.convex:
+        if self.convex and not problem.has_gap:
             yield Refusal("the kernel matrix is not positive semidefinite")
 
     def _unmet_by_loss(self, problem: MarginProblem) -> Iterator[Refusal]:

@@ -6,8 +6,7 @@ CPU times are compared at no larger a gap.
 
 Both sides run in one process on one BLAS thread, in turn (A B A B) after a run each to
 warm up; a figure is the median of their CPU times, and a ratio is the peer's over ours.
-The peer's side is its fit, ours is the construction of the problem (except for given
-kernel matrices, whose proof of definiteness is a Cholesky factorisation) and `solve`.
+The peer's side is its fit, ours is the construction of the problem and `solve`.
 The peer runs at its default tolerance unless a row says otherwise. Its gap is measured
 first, outside of the clock, and is our tolerance, unless the row
 fixes one; both gaps are those of the multipliers, repaired, at their best bias, by one
@@ -251,14 +250,13 @@ def many_classes(name: str, C: float) -> Line:
     )
 
 
-def measured(contest: Contest, built_before: bool = True) -> Line:
-    """Measure both sides in turn; by default problems of given matrices are built before."""
+def measured(contest: Contest) -> Line:
+    """Measure both sides in turn."""
     problem, reached = contest.problem(), peer_gap(contest)
-    again = contest.points is not gram or not built_before
     tol = contest.ours or max(reached, 1e-12)
 
     def ours() -> Solution:
-        return solve(contest.problem() if again else problem, "smo", tol=tol)
+        return solve(contest.problem(), "smo", tol=tol)
 
     ours()
     sides = in_turn(contest.fit, ours, rounds=contest.rounds)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
+from equimargin.formulations.kernels.given_matrix import UnprovenShift
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import (
@@ -18,7 +20,7 @@ from equimargin.formulations.numeric.rounding import (
     round_toward,
 )
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.formulations.problem.one_norm import Problem
+from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 
@@ -26,6 +28,10 @@ LARGEST_VALUE_ERROR = 1e-11
 """Maximum error of f relative to the largest |t_r|; above it extended precision is used."""
 LARGEST_WEIGHT_ERROR = 1e-10
 """Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
+NOTICED_CHANGE = 0.1
+"""Relative change of f, over the tolerance, above which a shift is proven before a run."""
+
+P = TypeVar("P", MarginProblem, OneNormProblem, MarginProblem | OneNormProblem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +222,27 @@ def relative_rounding_error(problem: Problem, alpha: AnyMultipliers | None = Non
     )
     noise = UNIT * most * (square / problem.rows.largest_target)
     return math.inf if math.isnan(noise) else noise
+
+
+def resolve_shift(problem: P, tol: float) -> P:
+    """Return the problem, its shift proven if a solver could notice it at a tolerance.
+
+    A matrix that is semidefinite, except for roundings, needs a shift of about m u tr K at
+    most, which changes f by m^2 u C max K_ii or less. A larger change would widen the
+    interval that a point of the unproven matrix proves.
+
+    Parameters
+    ----------
+    problem : MarginProblem or OneNormProblem
+        Problem to solve.
+    tol : float
+        Relative gap to reach.
+    """
+    if not isinstance(problem.shift, UnprovenShift):
+        return problem
+    change = problem.m**2 * relative_rounding_error(problem)
+    noticed = not change <= NOTICED_CHANGE * tol or np.isinf(problem.group_costs).any()
+    return problem.proven if noticed else problem
 
 
 def compute_weights(problem: MarginProblem, Z: Explicit, beta: Array) -> tuple[Array, Array]:

@@ -169,7 +169,7 @@ def interval(problem: Problem, point: CanonicalPoint) -> Interval:
     Parameters
     ----------
     problem : Problem
-        MarginProblem or OneNormProblem.
+        MarginProblem or OneNormProblem. The interval is that of `problem.proven`.
     point : CanonicalPoint
         f (w or beta), b and alpha, each or None; without b the best one is taken, without f
         the one of alpha, A' alpha. For a OneNormProblem x and u, each or None.
@@ -219,6 +219,7 @@ def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
 # Overflow, underflow and NaN are covered by the bounds.
 @np.errstate(all="ignore")
 def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
+    problem = problem.proven
     if isinstance(problem, OneNormProblem):
         return _of_linear_program(problem, problem.own_point(point), way)
     return _of_margin_problem(problem, problem.own_point(point), way)

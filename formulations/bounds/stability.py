@@ -318,6 +318,7 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
         raise ValueError(
             f"stability needs the loss hinge or squared hinge, not the {problem.phi.words}"
         )
+    problem = problem.proven
     point, eps = (
         problem.own_point(point),
         check_number(eps, "eps", "a number of 0 or more", lambda value: value >= 0),

@@ -163,6 +163,7 @@ def variable_margin_interval(problem: MarginProblem, nu: float, point: Point) ->
         Bounds; infinite without a positive semidefinite kernel. The lower bound is also
         infinite if N is infeasible.
     """
+    problem = problem.proven
     total, rho = sum_multipliers(problem, nu), read_margin(problem)
     alpha = np.asarray(point.alpha)
     at_rho = interval(problem, Point(beta=problem.rows.rdot(alpha), b=point.b)).upper

@@ -434,4 +434,4 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
     refusal = REGISTRY[id].refusal(problem)
     if refusal is not None:
         raise ValueError(str(refusal))
-    return REGISTRY[id].declaration(problem)
+    return REGISTRY[id].declaration(problem.proven)

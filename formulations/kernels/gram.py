@@ -13,7 +13,6 @@ from equimargin.formulations.kernels.multiplier import Multiplier, multiply
 from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
 from equimargin.formulations.numeric.rounding import (
     SMALLEST,
-    UNIT,
     find_unit,
     gamma_n,
     multiply_with_depth,
@@ -66,7 +65,10 @@ class Gram:
     def dense(self) -> Array:
         """K, shape (m, m), symmetric; about 8 m^2 bytes."""
         K = self.kernel.block(self.X, self.X)
-        K = K.copy() if K is self.X else K
+        if K is self.X:
+            if not self.shift:
+                return np.asarray(K)
+            K = K.copy()
         K[np.diag_indices(self.m)] = self.diagonal
         return K
 
@@ -343,54 +345,3 @@ def _product(kernel: Kernel, X: Features, Z: Features, K: Array, v: Array) -> tu
     # Underflow of K v, and of the products in its bound.
     underflow = 4 * np.count_nonzero(v) * SMALLEST
     return f, round_toward(error * (1 + gamma_n(len(v) + X.shape[1] + 8)) + underflow, 1)
-
-
-# After an overflow the factorisation fails, and nothing is proved.
-@np.errstate(over="ignore", invalid="ignore")
-def proven_shift(K: Array) -> float | None:
-    """Return the smallest shift on a grid for which K + shift I is proved semidefinite.
-
-    The first shift is 0. The Cholesky factorisation of A - c I, c = gamma_{n+1} / (1 -
-    gamma_{n+1}) tr A, succeeds only if A is positive semidefinite; underflow adds (n
-    + root(A_ii)) eta / 2 at most to an entry of L L' and n times that to c. Rows of
-    zeros, which points at the origin have, need neither a proof nor a shift.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Symmetric matrix.
-
-    Returns
-    -------
-    float or None
-        Shift, at least 0; None for an indefinite K.
-
-    References
-    ----------
-    S. M. Rump, Verification of positive definiteness, BIT 46 (2006), Corollary 2.4.
-    """
-    # Imported here: no other function of the module needs scipy.linalg.
-    from scipy.linalg import LinAlgError, cho_factor
-
-    # A row of zeros has a zero on the diagonal.
-    if not K.diagonal().all():
-        nonzero = K.any(axis=1)
-        K = K[np.ix_(nonzero, nonzero)]
-    n = len(K)
-    if n == 0:
-        return 0.0
-    gamma = gamma_n(n + 1) / (1 - gamma_n(n + 1))
-    underflow = 4 * n * (n + 1 + float(np.abs(K.diagonal()).max(initial=0.0))) * SMALLEST
-    step = 1.01 * gamma * float(np.abs(K.diagonal()).sum()) + 2 * underflow
-    for shift in (0.0, *(step * 4.0**k for k in range(8))):
-        A = K.copy()
-        A[np.diag_indices(n)] += shift
-        A[np.diag_indices(n)] -= 1.01 * gamma * A.diagonal().sum() + underflow
-        A[np.diag_indices(n)] -= 4 * UNIT * np.abs(A.diagonal())
-        try:
-            # A.T has LAPACK's column-major order, so that the factorisation is in place.
-            cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            continue
-        return shift
-    return None

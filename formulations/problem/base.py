@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit, explicit
+from equimargin.formulations.kernels.given_matrix import UnprovenShift
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Kernel
 from equimargin.formulations.numeric.arguments import check_reals
@@ -104,6 +105,11 @@ class AnyProblem(ABC):
         """Note on how floats are interpreted, without a final period; may be empty."""
         return ""
 
+    @property
+    def proven(self) -> Self:
+        """The problem itself; of a given Gram matrix, the problem with a proven shift."""
+        return self
+
     def proven_within(self, seconds: float, total: float) -> Self:
         """Return the problem with a time limit on slow proofs.
 
@@ -133,9 +139,10 @@ class CanonicalProblem(AnyProblem):
         Row operator A with targets t and bias signs s.
     C : float
         Cost per unit of loss.
-    shift : float or None
+    shift : float, UnprovenShift or None
         Number added to the diagonal of a precomputed Gram matrix; None if the matrix is
-        indefinite. Linear programs need no shift.
+        indefinite. An `UnprovenShift` counts as 0 until `proven` replaces it. Linear
+        programs need no shift.
     feature_names : tuple of str of length d, or None
         Column names of X, if X was a table. f is then evaluated only at tables with
         these columns.
@@ -147,7 +154,7 @@ class CanonicalProblem(AnyProblem):
     kernel: Kernel
     rows: Rows
     C: float = 1.0
-    shift: float | None = field(default=0.0, kw_only=True)
+    shift: float | UnprovenShift | None = field(default=0.0, kw_only=True)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     part: str = field(default="", kw_only=True)
 
@@ -165,6 +172,23 @@ class CanonicalProblem(AnyProblem):
     @abstractmethod
     def scale(self) -> float:
         """Unit of relative errors near the optimum 0: the primal objective at f = 0."""
+
+    @property
+    def proven(self) -> Self:
+        return self._proven if isinstance(self.shift, UnprovenShift) else self
+
+    @cached_property
+    def _proven(self) -> Self:
+        assert isinstance(self.shift, UnprovenShift)
+        return replace(self, shift=self.shift.proven)
+
+    @property
+    def has_gap(self) -> bool:
+        """True unless K is known to be indefinite, so that a gap measures no error.
+
+        Unlike `convex`, it needs no proof.
+        """
+        return self.convex
 
     @property
     def has_features(self) -> bool:
@@ -296,12 +320,13 @@ class CanonicalProblem(AnyProblem):
 
         The problem is nonconvex or too large, or it is a hard margin with rows of weight 0.
         """
-        if not self.convex:
+        refusal = refuse_declaration_size(self.p, self.m)
+        # A proof of convexity would take long where the size refuses the problem.
+        if not (self.convex if refusal is None else self.has_gap):
             return Refusal(
                 "the kernel matrix is not positive semidefinite: the problem is not convex, "
                 "no optimum is claimed"
             )
-        refusal = refuse_declaration_size(self.p, self.m)
         if refusal is None and np.isinf(self.C) and (self.unit_weights == 0).any():
             return Refusal("hard forms have no rows of weight 0: leave those rows out of the data")
         return refusal
@@ -319,7 +344,9 @@ class CanonicalProblem(AnyProblem):
     @cached_property
     def gram(self) -> Gram:
         """Gram matrix K as a linear operator."""
-        return Gram(self.kernel, self.X, self.shift or 0.0)
+        shift = self.shift
+        decided = 0.0 if shift is None or isinstance(shift, UnprovenShift) else shift
+        return Gram(self.kernel, self.X, decided)
 
     @cached_property
     def explicit(self) -> Explicit | None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.chi2 import check_nonnegative
 from equimargin.formulations.kernels.features import column_names
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
 from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.formulations.numeric.arguments import (
@@ -53,12 +53,6 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.formulations.rows.loss import make_loss
-
-TILE_ROWS = 128
-"""Rows and columns of a tile of a given matrix.
-
-With its transpose it takes 256 KB, and stays in the second-level cache.
-"""
 
 MOST_ROWS = 10**9
 """Maximum points times thresholds of an ordinal regression.
@@ -855,26 +849,13 @@ def _features(
                 f"{X.shape[0]} x {X.shape[1]}"
             )
     check_kernel_range(X, kernel, largest)
-    asymmetry = _asymmetry(X) if kernel.given else 0.0
-    if asymmetry > 0:
+    difference = asymmetry(X) if kernel.given else 0.0
+    if difference > 0:
         raise ValueError(
             f"the precomputed Gram matrix is not symmetric (largest difference "
-            f"{asymmetry:.3g}); pass (K + K.T) / 2 if that is meant"
+            f"{difference:.3g}); pass (K + K.T) / 2 if that is meant"
         )
     return X, kernel, names
-
-
-def _asymmetry(K: Array) -> float:
-    """Return max |K_ij - K_ji|.
-
-    It is computed tile by tile, because a whole column of a large matrix takes a page
-    of memory for every entry.
-    """
-    tiles = [slice(start, start + TILE_ROWS) for start in range(0, len(K), TILE_ROWS)]
-    pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
-    return max(
-        float(np.abs(K[rows, columns] - K[columns, rows].T).max()) for rows, columns in pairs
-    )
 
 
 def _bias(bias: Any, where: str, *others: str) -> Any:
@@ -959,5 +940,5 @@ def _query_weights(
     return weights / np.maximum(rows.pairs_of, 1) if mean else weights
 
 
-def _shift(kernel: Kernel, X: Features) -> float | None:
-    return proven_shift(X) if isinstance(kernel, Precomputed) else 0.0
+def _shift(kernel: Kernel, X: Features) -> float | UnprovenShift | None:
+    return find_shift(dense(X)) if isinstance(kernel, Precomputed) else 0.0

@@ -86,7 +86,7 @@ class MarginProblem(CanonicalProblem):
         products.
     delta : float or None
         Half the width of the huberised hinge's parabola; None for other losses.
-    shift : float or None
+    shift : float, UnprovenShift or None
         As in `CanonicalProblem`.
     feature_names : tuple of str of length d, or None
         As in `CanonicalProblem`.
@@ -150,6 +150,10 @@ class MarginProblem(CanonicalProblem):
     @property
     def convex(self) -> bool:
         """True if K is positive semidefinite, by theory or, if precomputed, proof."""
+        return self.proven.has_gap
+
+    @property
+    def has_gap(self) -> bool:
         return self.kernel.positive_semidefinite and self.shift is not None
 
     @cached_property

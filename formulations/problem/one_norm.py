@@ -56,7 +56,7 @@ class OneNormProblem(CanonicalProblem):
     weights : ndarray of shape (groups,), or None
         Finite factors of C, as in `MarginProblem`: the costs c are the exact products C
         x weight.
-    shift : float or None
+    shift : float, UnprovenShift or None
         As in `CanonicalProblem`.
     feature_names : tuple of str of length d, or None
         As in `CanonicalProblem`.

@@ -305,6 +305,7 @@ def state(problem: Problem) -> dict[str, Any]:
         If the kernel is not positive semidefinite or has no name in the schema, or the
         problem is too large for a certificate.
     """
+    problem = problem.proven
     _check_schema(problem)
     # An intercept is the constant of the kernel in the schema.
     kernel = problem.kernel.kernel if isinstance(problem.kernel, Intercept) else problem.kernel
@@ -333,7 +334,7 @@ def state(problem: Problem) -> dict[str, Any]:
         "kernel": {
             "name": kernel.name,
             "constant": int(isinstance(problem.kernel, Intercept)),
-            **_parameters(kernel, problem.shift or 0.0),
+            **_parameters(kernel, problem.gram.shift),
         },
         "features": _features(problem, kernel),
         "C": _number(problem.C),

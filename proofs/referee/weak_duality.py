@@ -52,7 +52,7 @@ class WeakDuality(Bounds):
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        self.problem = problem.proven
 
     @property
     def scale(self) -> float:

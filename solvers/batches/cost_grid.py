@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.bounds.evaluate import resolve_shift
 from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.device.lockstep import solve_together
@@ -90,6 +91,7 @@ def solve_grid(
         check_number(C, f"costs[{k}]", "positive and finite", lambda c: 0 < c < np.inf)
         for k, C in enumerate(costs)
     ]
+    problem = resolve_shift(problem.with_cost(max(checked_costs, default=1.0)), limits.tol)
     folds = (
         np.zeros((1, problem.m), dtype=bool)
         if held_out is None

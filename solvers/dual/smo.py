@@ -704,13 +704,13 @@ class Descent:
             True if the monitor has a status.
         """
         margin = self.problem.margin
-        if self.problem.any_hard and margin.convex and self._unbounded(progress):
+        if self.problem.any_hard and margin.has_gap and self._unbounded(progress):
             progress.end(
                 Status.INFEASIBLE,
                 f"no f satisfies the hard rows: the dual is unbounded (above "
                 f"{_ray_value(progress, self.problem.units):.0e})",
             )
-        elif not margin.convex and self.look.violation <= progress.limits.tol:
+        elif not margin.has_gap and self.look.violation <= progress.limits.tol:
             progress.end(
                 Status.STATIONARY,
                 f"the optimality conditions hold to {max(self.look.violation, 0.0):.2e}",
@@ -736,10 +736,10 @@ class Descent:
         problem, tol = self.problem, progress.limits.tol
         if self.working.in_float32:
             self.working.work_in(self.working.exact)
-        if problem.margin.convex and progress.dual < 0.0:
+        if problem.margin.has_gap and progress.dual < 0.0:
             self.at.a[:], self.at.G[:], self.at.drift = 0.0, -problem.z, 0.0
         self.aim.narrow(tol, progress.gap, self.close)
-        if problem.margin.convex and np.isinf(progress.primal):
+        if problem.margin.has_gap and np.isinf(progress.primal):
             self._tighten(0.25 * tol * progress.dual)
         self.note_round()
 
@@ -852,7 +852,7 @@ class Descent:
             Convergence monitor, for the time limit.
         """
         # The free points are counted only where their number matters.
-        if not self.problem.margin.convex or (self.rough and self.look.relative_gap > NEWTON_GAP):
+        if not self.problem.margin.has_gap or (self.rough and self.look.relative_gap > NEWTON_GAP):
             return
         free = np.flatnonzero(self.look.free)
         max_factorisations = self._affordable(len(free))

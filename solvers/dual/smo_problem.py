@@ -263,7 +263,7 @@ class PointProblem:
     @property
     def has_estimate(self) -> bool:
         """True if the slopes yield a gap estimate: convex problem, no infinite cost."""
-        return self.margin.convex and not self.any_hard
+        return self.margin.has_gap and not self.any_hard
 
     def multipliers(self, a: Array) -> Array:
         """Return the multipliers alpha_r, the parts of a_i above or below 0.

@@ -34,6 +34,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from equimargin.formulations.bounds.evaluate import resolve_shift
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.bounds.variable_margin import (
     largest_sum,
@@ -153,6 +154,7 @@ def solve_variable_margin(
         objective is beyond float64.
     """
     _refuse(problem, nu)
+    problem = resolve_shift(problem, limits.tol)
     monitor = _Monitor(set_margin(problem, 0.0), nu, limits)
     run = monitor.run
     while not run.check(monitor):
@@ -304,7 +306,7 @@ class _VariableMarginRun:
             self.renew()
             primal, dual = self.values()
         monitor.weigh(Point(alpha=self.multipliers), primal, dual, self.steps)
-        if not self.problem.convex and self.violation <= monitor.limits.tol:
+        if not self.problem.has_gap and self.violation <= monitor.limits.tol:
             monitor.end(
                 Status.STATIONARY, f"the optimality conditions hold to {self.violation:.2e}"
             )

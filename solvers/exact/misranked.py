@@ -149,7 +149,7 @@ def least_misranked(problem: MarginProblem, seconds: float = 60.0) -> LeastMisra
     if isinstance(problem.kernel, RBF):
         start: PairOrder = Candidate(tuple(range(problem.p)), None)
         return _least(fewest(start, problem.p, _Cycles(problem).answer, clock))
-    differences = _Differences(problem)
+    differences = _Differences(problem.proven)
     return _least(fewest(differences.start(), problem.p, differences.answer, clock))
 
 
@@ -175,7 +175,7 @@ class _Differences:
         if isinstance(problem.kernel, Linear):
             points = [[Fraction(v) for v in row] for row in dense(problem.X).tolist()]
         else:
-            K, unit = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
+            K, unit = gram_in_integers(problem.kernel, problem.X, problem.gram.shift)
             points = [[Fraction(v, unit) for v in row] for row in K.tolist()]
         pairs = zip(
             problem.rows.preferred.tolist(),  # type: ignore[attr-defined]

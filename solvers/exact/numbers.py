@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.kernels.kernel import (
     Intercept,
     Kernel,
@@ -216,7 +216,7 @@ def integral(problem: Problem) -> IntegerProblem:
     problem : Problem
         MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1.
     """
-    K, denominator = gram_in_integers(problem.kernel, problem.X, problem.shift or 0.0)
+    K, denominator = gram_in_integers(problem.kernel, problem.X, problem.gram.shift)
     rows, p = problem.rows, problem.p
     A = rows.matrix
     k = 1 if p == 0 else A.nnz // p

@@ -174,6 +174,7 @@ def exact_optimum(
     refused = refusal(problem)
     if refused is not None:
         raise ValueError(str(refused))
+    problem = problem.proven
     started, clock = time.perf_counter(), Clock(inf if time_limit is None else time_limit, max_iter)
     numbers = integral(problem)
     seconds = FLOAT_SECONDS if time_limit is None else min(FLOAT_SECONDS, FLOAT_SHARE * time_limit)

@@ -108,7 +108,7 @@ def regularization_path(
     Source: document P, section 5, with its Algorithm 1 replaced by steps along
     projections.
     """
-    reason = refusal(problem)
+    reason = refusal(problem) or refusal(problem := problem.proven)
     if reason:
         raise ValueError(
             f"regularization_path does not take this {problem.family} problem: {reason}"

@@ -354,7 +354,9 @@ class GivenTiles(Tiles):
 
     def block(self, rows: Index, columns: Index, out: Block | None = None) -> Block:
         K = np.empty((len(rows), len(columns)), self.dtype) if out is None else out
-        _gather(self.gram.X, rows, columns.astype(np.uintp), 1 / self.unit, K, rows is columns)
+        # Entries next to each other are read faster than they are mirrored.
+        mirrored = rows is columns and len(rows) < self.gram.m
+        _gather(self.gram.X, rows, columns.astype(np.uintp), 1 / self.unit, K, mirrored)
         if self.gram.shift:
             K[rows[:, None] == columns] += self.gram.shift / self.unit
         return K

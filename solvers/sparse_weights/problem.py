@@ -66,7 +66,7 @@ class SparseWeightProblem:
     C: float
     weights: Array
 
-    convex = True
+    has_gap = True
 
     def __post_init__(self) -> None:
         check_finite_costs(self.costs)

@@ -42,6 +42,7 @@ from campaigns.runner import At, Campaign, Check, Hang, Trial, watched
 from equimargin import formulations, solvers
 from equimargin.equivalence.reproduction import Code
 from equimargin.formulations import (
+    MarginProblem,
     OneNormPoint,
     OneNormProblem,
     Point,
@@ -50,9 +51,11 @@ from equimargin.formulations import (
     polynomial,
     rbf,
 )
-from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels import multiplier
+from equimargin.formulations.kernels.given_matrix import UnprovenShift
 from equimargin.formulations.kernels.registry import KERNELS
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem import AnyProblem, CanonicalPoint
 from equimargin.shrink import Instance
 from equimargin.solvers import SOLVERS, Status, exact_optimum, given_gram, solve
@@ -530,6 +533,17 @@ def _random_point(problem: Problem, rng: np.random.Generator) -> CanonicalPoint:
     return Point(beta=numbers(problem.m), b=b, alpha=alpha)
 
 
+def _judge_late_proof(
+    watch: Watch, problem: Problem, point: CanonicalPoint, outer: Interval, said: str
+) -> None:
+    """Judge the interval of a given matrix whose shift is proven late."""
+    if not isinstance(problem, MarginProblem) or not problem.kernel.given:
+        return
+    late = interval(replace(problem, shift=UnprovenShift(dense(problem.X))), point)
+    if late != outer:
+        watch.found(f"unproven shift {watch.family}", f"{late} instead of {outer}", said)
+
+
 def _judge(
     watch: Watch,
     problem: Problem,
@@ -547,6 +561,7 @@ def _judge(
     kind = f"{watch.family} {origin}"
     if np.isnan([outer.lower, outer.upper, inner.lower, inner.upper]).any():
         watch.found(f"NaN {kind}", f"an interval with a NaN: {outer}, inner {inner}", said)
+    _judge_late_proof(watch, problem, point, outer, said)
     if not problem.convex and (outer.lower != -inf or outer.upper != inf):
         watch.found(
             f"claim without convexity {kind}",

@@ -45,7 +45,7 @@ from equimargin.formulations.declarations.declaration import FormulaValue
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.documents.controls import reduced_pairs
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.programs import Program, program_from_arrays
 from equimargin.proofs import certificate, enclosure, program_certificate
 from equimargin.proofs.coq import strings

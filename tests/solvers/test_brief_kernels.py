@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations.kernels import additive, features
+from equimargin.formulations.kernels import additive, features, given_matrix
 from equimargin.formulations.numeric import dyadic
 from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
@@ -393,6 +393,7 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
     ),
     "features": (tiles._expand, lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)))),
     "panels": (tiles._fill_panels, _panels),
+    "asymmetry": (given_matrix.asymmetry, lambda rng: (rng.normal(size=(30, 30)),)),
     "pairs within": (pair_sweeps.within, _within),
     "pairs within, pair by pair": (pair_sweeps.within_by_pairs, _within_by_pairs),
     "list of pairs": (pair_sweeps.list_pairs, _list_pairs),

@@ -122,6 +122,7 @@ def exact_path(
     Document P, section 5.
     """
     check_path(problem)
+    problem = problem.proven
     ends = interval_of_costs(low, high)
     max_pieces = check_count(max_pieces, "max_pieces")
     clock = Clock(inf if time_limit is None else positive(time_limit, "time_limit"))

@@ -145,7 +145,8 @@ def run_request(problems: Sequence[AnyProblem], request: ComparisonRequest) -> I
     choice = Choice.of(request.formulations, [*request.wanted, *_of_device(request.device)])
     total = inf if request.total_time is None else request.total_time
     meant = [
-        problem.proven_within(request.time_limit, total) for problem in _meant(problems, choice.ids)
+        problem.proven.proven_within(request.time_limit, total)
+        for problem in _meant(problems, choice.ids)
     ]
     planned = [
         (problem, choice.jobs(problem, request.tol, request.include_controls)) for problem in meant

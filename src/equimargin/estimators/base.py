@@ -18,8 +18,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from equimargin.estimators.fitted import Functions, Proof, ProvenSolution, make_functions
 from equimargin.formulations import Kernel, Problem
+from equimargin.formulations.kernels.given_matrix import asymmetry
 from equimargin.formulations.kernels.registry import KERNELS, list_parameters, named_kernel
-from equimargin.formulations.numeric.arrays import Array, Features, Index
+from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
 from equimargin.solvers import Solution, Status, solve
 
 ROUNDED_GRAM = 1e-13
@@ -254,6 +255,9 @@ def symmetrise(K: Features) -> Features:
     K : ndarray or sparse array of shape (m, m)
         Gram matrix.
     """
+    # A symmetric matrix, as most are, needs one pass.
+    if not is_sparse(K) and asymmetry(np.ascontiguousarray(K)) == 0:
+        return K
     mean = (K + K.T) / 2
     return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
 

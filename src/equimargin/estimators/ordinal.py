@@ -141,7 +141,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
             X, codes, C, self._kernel(X, weights), self.loss, weights, len(self.levels_)
         )
         # An indefinite kernel makes the problem nonconvex.
-        if not problem.convex:
+        if not problem.has_gap:
             raise ValueError(
                 f"kernel must be positive semidefinite for an ordinal regression, and the "
                 f"{problem.kernel.name} kernel is not"

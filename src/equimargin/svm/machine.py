@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from equimargin.estimators.base import KernelEstimator, symmetrise
 from equimargin.estimators.fitted import Functions, ProvenSolution
 from equimargin.formulations import Kernel, precomputed
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense, is_sparse
 from equimargin.solvers import Solution, Status

@@ -138,7 +138,7 @@ def _rounded(kernel: Kernel) -> bool:
 
 def _matrix(problem: Problem, end: int) -> Matrix:
     """Return K, or the lower (0) or upper (1) end of its enclosure."""
-    X, shift = [fractions(row) for row in dense(problem.X)], Fraction(problem.shift or 0.0)
+    X, shift = [fractions(row) for row in dense(problem.X)], Fraction(problem.gram.shift)
     return kernel_matrix(problem.kernel, X, shift, partial(kernel_value, end=end))
 
 

@@ -100,7 +100,7 @@ def optimum_at(
             t[r] += sign * step
     elif isinstance(parameter, Feature):
         X[parameter.point][parameter.column] += step
-    K = kernel_matrix(problem.kernel, X, Fraction(problem.shift or 0.0))
+    K = kernel_matrix(problem.kernel, X, Fraction(problem.gram.shift))
     numbers = _in_integers(problem, K, t, c)
     state = ActiveSet(numbers, Clock(inf))
     state.start(state.alpha, [])

@@ -166,7 +166,7 @@ class Definition:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.m = problem, problem.m
         X = [fractions(row) for row in dense(problem.X)]
-        shift = Fraction(problem.shift or 0.0)
+        shift = Fraction(problem.gram.shift)
         self.K = kernel_matrix(problem.kernel, X, shift)
         rows = problem.rows
         y = [] if rows.y is None else rows.y.tolist()

@@ -42,7 +42,7 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.complete import complete
 from equimargin.formulations.bounds.evaluate import inner_error, kernel_product
 from equimargin.formulations.bounds.intervals import Interval, inner_interval
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Pairs

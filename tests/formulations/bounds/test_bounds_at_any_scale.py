@@ -42,7 +42,7 @@ from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.bounds.slater import find_slater_point
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.kernels.gram import proven_shift
+from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.numeric.rounding import (
     add_rounded,

@@ -113,7 +113,7 @@ def cancels(problem: MarginProblem, found: Solution) -> bool:
 def entry(problem: MarginProblem, i: int, j: int) -> Fraction:
     """Return K_ij in rationals."""
     if problem.kernel.given:
-        return Fraction(float(problem.X[i, j])) + (Fraction(problem.shift or 0.0) if i == j else 0)
+        return Fraction(float(problem.X[i, j])) + (Fraction(problem.gram.shift) if i == j else 0)
     product = sum(
         (
             Fraction(float(a)) * Fraction(float(b))

@@ -361,12 +361,11 @@ def headline(data: Data, problem: Problem, kernel: Kernel, posing: ProblemFields
     posing : ProblemFields
         Options on the problems.
     """
-    shift = (
-        f", diagonal shifted by {problem.shift:.3g} to be provably positive semidefinite"
-        if problem.shift
-        else ""
+    shift = problem.proven.shift
+    shifted = (
+        f", diagonal shifted by {shift:.3g} to be provably positive semidefinite" if shift else ""
     )
-    return f"{described(data, problem)}; {in_words(kernel)}{shift}{posing.variant_in_words()}"
+    return f"{described(data, problem)}; {in_words(kernel)}{shifted}{posing.variant_in_words()}"
 
 
 def kernel_record(kernel: Kernel) -> dict[str, Any]:
