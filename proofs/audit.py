@@ -15,6 +15,7 @@ is unchanged, and f is the function that the file defines.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -847,24 +848,42 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
     Rows whose label fits the sign of the coefficient are preferred.
     """
     assert model.coefficients is not None
-    X = _dense(problem.X)
+    X, y = _dense(problem.X), problem.rows.y
     free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
-    for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
-        near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)
-        fitting = (
-            near & (problem.rows.y * coefficient > 0)
-            if model.claimed.task == "classification"
-            else near
-        )
-        if not near.any():
+    for k, (candidates, coefficient) in enumerate(
+        zip(_near(vectors, X), model.coefficients, strict=True)
+    ):
+        z = vectors[k]
+        near = candidates[free[candidates]]
+        near = near[(np.abs(X[near] - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)]
+        if not len(near):
             raise ValueError(
                 f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is "
                 f"of other data, or of scaled data; pass the data of its training"
             )
-        candidates = np.flatnonzero(fitting if fitting.any() else near)
-        support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
+        if model.claimed.task == "classification":
+            fitting = near[y[near] * coefficient > 0]
+            near = fitting if len(fitting) else near
+        support[k] = near[int(np.argmin(np.abs(X[near] - z).sum(axis=1)))]
         free[support[k]] = False
     return support
+
+
+def _near(vectors: Array, X: Array) -> Iterator[NDArray[np.int64]]:
+    """Yield for each vector the rows, ascending, that may be within FEATURE_ROUNDING of it.
+
+    Their weighted means of features differ by at most FEATURE_ROUNDING times that of |z|,
+    and by the rounding of two sums, which is less for 2^28 features.
+    """
+    weights = np.random.default_rng(0).uniform(0.5, 1.0, X.shape[1]) / X.shape[1]
+    means = X @ weights
+    order = np.argsort(means)
+    middle = vectors @ weights
+    reach = 2 * FEATURE_ROUNDING * (np.abs(vectors) @ weights) + np.finfo(np.float64).tiny
+    first = np.searchsorted(means, middle - reach, "left", order)
+    last = np.searchsorted(means, middle + reach, "right", order)
+    for start, end in zip(first.tolist(), last.tolist(), strict=True):
+        yield np.sort(order[start:end])
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:
