@@ -15,7 +15,6 @@ is unchanged, and f is the function that the file defines.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -26,7 +25,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.bounds.intervals import (
+    Interval,
+    inner_interval,
+    interval,
+    prepare_intervals,
+)
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
@@ -396,11 +400,14 @@ def _compared(
     time_limit: float,
 ) -> Audit:
     """Return the audit of a point of a problem, or of the problem with further points."""
+    start = _start(problem, whole, point)
+    solution = solve(problem, tol=tol, time_limit=time_limit, warm_start=start)
+    if whole is problem:
+        prepare_intervals(problem, point, problem.own_point(solution.point))
     proven, inner = (
         interval(whole, point),
         inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b)),
     )
-    solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
     return Audit(
@@ -414,6 +421,18 @@ def _compared(
         known.assumed,
         vectors,
     )
+
+
+def _start(problem: MarginProblem, whole: MarginProblem, point: Point) -> Point | None:
+    """Return the point of the problem from which the solver starts: the model is near its optimum.
+
+    None if the model has no multipliers and vectors that are no rows.
+    """
+    if whole is problem:
+        return point
+    if point.alpha is None:
+        return None
+    return Point(alpha=_multipliers(whole.rows.rdot(point.alpha)[: problem.m], problem))
 
 
 def _finite(C: float) -> float:
@@ -848,42 +867,50 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
     Rows whose label fits the sign of the coefficient are preferred.
     """
     assert model.coefficients is not None
-    X, y = _dense(problem.X), problem.rows.y
-    free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
-    for k, (candidates, coefficient) in enumerate(
-        zip(_near(vectors, X), model.coefficients, strict=True)
-    ):
-        z = vectors[k]
-        near = candidates[free[candidates]]
-        near = near[(np.abs(X[near] - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)]
+    X, y, m = _dense(problem.X), problem.rows.y, problem.m
+    order, first, last = _windows(vectors, X)
+    free, support = np.ones(m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
+    # Most vectors have one candidate, which is that of no other.
+    alone = np.flatnonzero(last - first == 1)
+    only = order[first[alone]]
+    sure = _is_near(X[only], vectors[alone]) & (np.bincount(only, minlength=m)[only] == 1)
+    support[alone[sure]], free[only[sure]] = only[sure], False
+    for k in np.setdiff1d(np.arange(len(vectors)), alone[sure]).tolist():
+        z, near = vectors[k], np.sort(order[first[k] : last[k]])
+        near = near[free[near] & _is_near(X[near], z)]
         if not len(near):
             raise ValueError(
                 f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is "
                 f"of other data, or of scaled data; pass the data of its training"
             )
         if model.claimed.task == "classification":
-            fitting = near[y[near] * coefficient > 0]
+            fitting = near[y[near] * model.coefficients[k] > 0]
             near = fitting if len(fitting) else near
         support[k] = near[int(np.argmin(np.abs(X[near] - z).sum(axis=1)))]
         free[support[k]] = False
     return support
 
 
-def _near(vectors: Array, X: Array) -> Iterator[NDArray[np.int64]]:
-    """Yield for each vector the rows, ascending, that may be within FEATURE_ROUNDING of it.
+def _is_near(rows: Array, vectors: Array) -> NDArray[np.bool_]:
+    """Return True for rows whose features differ from a vector's by FEATURE_ROUNDING at most."""
+    return np.asarray((np.abs(rows - vectors) <= FEATURE_ROUNDING * np.abs(vectors)).all(axis=1))
 
-    Their weighted means of features differ by at most FEATURE_ROUNDING times that of |z|,
-    and by the rounding of two sums, which is less for 2^28 features.
+
+def _windows(
+    vectors: Array, X: Array
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows by a weighted mean of their features, and a part of these for each vector.
+
+    Rows near a vector z are in order[first : last]: their means differ from that of z by at
+    most FEATURE_ROUNDING times that of |z|, and by the rounding of both, which is less for
+    2^28 features.
     """
     weights = np.random.default_rng(0).uniform(0.5, 1.0, X.shape[1]) / X.shape[1]
-    means = X @ weights
+    means, middle = X @ weights, vectors @ weights
     order = np.argsort(means)
-    middle = vectors @ weights
     reach = 2 * FEATURE_ROUNDING * (np.abs(vectors) @ weights) + np.finfo(np.float64).tiny
     first = np.searchsorted(means, middle - reach, "left", order)
-    last = np.searchsorted(means, middle + reach, "right", order)
-    for start, end in zip(first.tolist(), last.tolist(), strict=True):
-        yield np.sort(order[start:end])
+    return order, first, np.searchsorted(means, middle + reach, "right", order)
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:

@@ -3,8 +3,8 @@
     python benchmarks/run.py kinds.bounds [--quick] [--only TEXT]
 
 The first table has the interval of multipliers that no solver found, beside the product
-K beta. In the second a solver, the interval of its solution, and an audit of a third-party model of
-the same problem run in turn; then the solution's certificate is written and checked. "audit"
+K beta. In the second a solver, the interval of its solution, and an audit of a third-party
+model of the same problem run in turn; then the solution's certificate is written and checked. "audit"
 includes the solver that brackets the optimum, at the tolerance of "solve": its share
 of proofs is the difference. A certificate that its format does not hold is "-".
 """
@@ -99,6 +99,9 @@ class Row:
         Kernel k.
     size : int
         Points of a query of a ranking of three levels; 0 for a classification.
+    rounded : bool
+        True if the audited model has the rounded features of its support vectors, as a file
+        of LIBSVM, and False if it has their rows.
     quick : bool
         True for a row of `--quick`.
     """
@@ -108,13 +111,15 @@ class Row:
     loss: LossName = "hinge"
     kernel: Kernel = linear()
     size: int = 0
+    rounded: bool = False
     quick: bool = False
 
     @property
     def name(self) -> str:
         """Name of the line."""
         task = f"ranking, queries of {self.size:,}" if self.size else "classification"
-        return f"{task}, {self.n:,} x {self.d}, {self.kernel.name}, {self.loss}"
+        file = ", model of a file" if self.rounded else ""
+        return f"{task}, {self.n:,} x {self.d}, {self.kernel.name}, {self.loss}{file}"
 
     def data(self) -> tuple[Array, Array, Array | None]:
         """Return features, labels or relevances, and queries."""
@@ -132,6 +137,7 @@ ROWS = (
     Row(100_000, 10),
     Row(100_000, 10, "squared_hinge"),
     Row(20_000, 20, kernel=rbf(0.05)),
+    Row(20_000, 20, kernel=rbf(0.05), rounded=True),
     Row(2_000, 20, kernel=rbf(0.05), quick=True),
     Row(20_000, 20, "squared_hinge", size=20, quick=True),
     Row(20_000, 20, size=20),
@@ -161,10 +167,11 @@ def audited(row: Row, problem: MarginProblem) -> Callable[[], Audit]:
         )
     if isinstance(row.kernel, Linear):
         return partial(audit, Model("peer", claimed, 0.0, found.w), X, y, tol=TOL)
-    beta = np.asarray(found.beta)
+    beta, b = np.asarray(found.beta), float(found.bias)
     support = np.flatnonzero(beta)
     vectors = np.vectorize(lambda v: float(f"{v:.{DIGITS_OF_A_FILE}g}"))(X[support])
-    model = Model("peer", claimed, float(found.bias), None, beta[support], vectors=vectors)
+    known = {"vectors": vectors} if row.rounded else {"support": support, "vectors": X[support]}
+    model = Model("peer", claimed, b, None, beta[support], **known)
     return partial(audit, model, X, y, tol=TOL)
 
 

@@ -217,6 +217,24 @@ def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
     return _interval(problem, point, INWARD)
 
 
+@np.errstate(all="ignore")
+def prepare_intervals(problem: MarginProblem, *points: Point) -> None:
+    """Compute the products that the intervals of several points need in one pass over K.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the points.
+    *points : Point
+        Points as in `interval`.
+    """
+    if problem.explicit is not None:
+        return
+    of_alpha = [point.alpha for point in points if point.alpha is not None]
+    pulls = [problem.rows.rdot(problem.repaired(alpha)) for alpha in of_alpha]
+    prepare_products(problem, *pulls, *(point.beta for point in points if point.beta is not None))
+
+
 # Overflow, underflow and NaN are covered by the bounds.
 @np.errstate(all="ignore")
 def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
@@ -595,7 +613,7 @@ def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float)
 def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
     """Return an upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is None:
-        return _half_norm2(evaluate(problem, Point(beta=beta)), way)
+        return _half_norm2(evaluate(problem, Point(beta=beta), norm_only=True), way)
     w, error = compute_weights(problem, problem.explicit, beta)
     size = np.maximum(add_rounded(np.abs(w), way * error, way), 0.0)
     return _half_norm2(
