@@ -709,7 +709,9 @@ def ratio(given: Any) -> tuple[int, int]:
     given : JSON value
         Value in the certificate.
     """
-    number_is_rational(given)
+    # Nearly all numbers are finite floats.
+    if type(given) is not float or not math.isfinite(given):
+        number_is_rational(given)
     if not isinstance(given, str):
         numerator, denominator = given.as_integer_ratio()
         return numerator, denominator
