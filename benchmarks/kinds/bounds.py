@@ -3,10 +3,11 @@
     python benchmarks/run.py kinds.bounds [--quick] [--only TEXT]
 
 The first table has the interval of multipliers that no solver found, beside the product
-K beta. In the second a solver, the interval of its solution, and an audit of a third-party
-model of the same problem run in turn; then the solution's certificate is written and checked. "audit"
-includes the solver that brackets the optimum, at the tolerance of "solve": its share
-of proofs is the difference. A certificate that its format does not hold is "-".
+K beta. In the second, a solver, the interval of its solution, and an audit of a
+third-party model of the same problem run in turn; then the solution's certificate is
+written and checked. "audit" includes the solver that brackets the optimum, at the
+tolerance of "solve", which starts from the model. "-" is a problem that no certificate
+holds.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from equimargin.solvers import Solution, solve
 Array = Any
 TOL, TOL_OF_A_PEER = 1e-6, 1e-3
 """Relative gaps: of the solver, and of the audited model."""
+LINEAR = linear()
 DIGITS_OF_A_FILE = 8
 """Significant digits of the features in a model file of LIBSVM."""
 
@@ -109,7 +111,7 @@ class Row:
     n: int
     d: int
     loss: LossName = "hinge"
-    kernel: Kernel = linear()
+    kernel: Kernel = LINEAR
     size: int = 0
     rounded: bool = False
     quick: bool = False
@@ -162,9 +164,7 @@ def audited(row: Row, problem: MarginProblem) -> Callable[[], Audit]:
     task = "ranking" if row.size else "classification"
     claimed = ClaimedProblem(task, row.kernel, row.loss, 1.0, free_bias=problem.bias)
     if row.size:
-        return partial(
-            audit_ranker, Model("peer", claimed, 0.0, found.w), X, y, query, tol=TOL
-        )
+        return partial(audit_ranker, Model("peer", claimed, 0.0, found.w), X, y, query, tol=TOL)
     if isinstance(row.kernel, Linear):
         return partial(audit, Model("peer", claimed, 0.0, found.w), X, y, tol=TOL)
     beta, b = np.asarray(found.beta), float(found.bias)

@@ -167,9 +167,9 @@ def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     if problem.explicit is None and (
         problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m
     ):
-        merged = [problem.gram.merged(v) for v in vectors]
-        used = [np.count_nonzero(v) for v in (*merged, np.any(merged, axis=0))]
-        if used[-1] <= SHARED_COEFFICIENTS * max(used[:-1]):
+        merged = np.array([problem.gram.merged(v) for v in vectors])
+        largest = np.count_nonzero(merged, axis=1).max(initial=0)
+        if np.count_nonzero(merged.any(axis=0)) <= SHARED_COEFFICIENTS * largest:
             problem.gram.prepare(*merged)
 
 
