@@ -424,7 +424,7 @@ def _compared(
 
 
 def _start(problem: MarginProblem, whole: MarginProblem, point: Point) -> Point | None:
-    """Return the point of the problem from which the solver starts: the model is near its optimum.
+    """Return the point of the model, from which the solver starts: it is near the optimum.
 
     None if the model has no multipliers and vectors that are no rows.
     """

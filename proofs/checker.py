@@ -1364,6 +1364,7 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> RowLists:
     m = len(labels)
     level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
+    # The pairs of a query are those of its members.
     members: dict[int, list[int]] = {}
     for i, q in enumerate(query):
         members.setdefault(q, []).append(i)

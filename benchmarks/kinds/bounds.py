@@ -2,7 +2,7 @@
 
     python benchmarks/run.py kinds.bounds [--quick] [--only TEXT]
 
-The first table has the interval of multipliers that no solver found, beside the product
+The first table has the interval of multipliers that no solver found, and the product
 K beta. In the second, a solver, the interval of its solution, and an audit of a
 third-party model of the same problem run in turn; then the solution's certificate is
 written and checked. "audit" includes the solver that brackets the optimum, at the

@@ -24,8 +24,8 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, Implic
 
 LARGEST_VALUE_ERROR = 1e-11
 """Maximum error of f relative to the largest |t_r|; above it extended precision is used."""
-SHARED_COEFFICIENTS = 1.5
-"""Maximum points with a coefficient in a pass over K, relative to those of one product."""
+MAX_SHARED_RATIO = 1.5
+"""Maximum of the points with coefficients in a pass over K, relative to one product's."""
 LARGEST_WEIGHT_ERROR = 1e-10
 """Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
 
@@ -169,7 +169,7 @@ def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     ):
         merged = np.array([problem.gram.merged(v) for v in vectors])
         largest = np.count_nonzero(merged, axis=1).max(initial=0)
-        if np.count_nonzero(merged.any(axis=0)) <= SHARED_COEFFICIENTS * largest:
+        if np.count_nonzero(merged.any(axis=0)) <= MAX_SHARED_RATIO * largest:
             problem.gram.prepare(*merged)
 
 

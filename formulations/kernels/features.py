@@ -235,7 +235,7 @@ class Explicit:
         )
 
     def _sums_of_parts(self, beta: Array, size: Array) -> tuple[Array, Array]:
-        """Return Z' beta and a bound on its error: a product is rounded, a sum hardly.
+        """Return Z' beta and a bound on its error: of rounded products in parts.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ INFINITE_BITS = np.int64(np.float64(np.inf).view(np.int64))
 FEW_NUMBERS = 64
 """Numbers up to which numpy's function for the next float is fast."""
 LONG_SUM = 1000
-"""Number of values from which numpy sums parts of them that add up without rounding."""
+"""Minimum number of values for sums in parts, most of which numpy adds without rounding."""
 SUMMED_SIZES = (2.0**-700, 2.0**900)
 """Smallest and largest size of values whose parts neither underflow nor overflow."""
 SHORT_SUM = 64
@@ -182,11 +182,11 @@ def _sum_of_parts(values: Array) -> float | None:
     rest, start = values.copy(), threshold(n, largest)
     total = float(extract(rest, start) + rest.sum())
     # Rounding the total leaves half a rounding, and this is the error of the sum of n rests.
-    is_accurate = 2 * (n * UNIT) ** 2 * start <= abs(total) * UNIT / 4
+    is_accurate = 2 * (n * UNIT) ** 2 * float(start) <= abs(total) * UNIT / 4
     return total if is_accurate else None
 
 
-def threshold(n: int, largest: Any) -> Any:
+def threshold(n: int, largest: float | Array) -> Array:
     """Return the threshold of `extract` for the sum of n numbers.
 
     Parameters
@@ -196,10 +196,10 @@ def threshold(n: int, largest: Any) -> Any:
     largest : float or ndarray of shape (d,)
         Upper bounds of their sizes, within SUMMED_SIZES.
     """
-    return np.ldexp(1.0, np.frexp(largest)[1] + math.frexp(n + 2.0)[1])
+    return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] + math.frexp(n + 2.0)[1]))
 
 
-def extract(numbers: Array, start: Any) -> Any:
+def extract(numbers: Array, start: Array) -> Array:
     """Remove the leading parts of numbers; return the sum of these parts, which is exact.
 
     They are multiples of u times the threshold, a power of two, and what is left of a
@@ -209,7 +209,7 @@ def extract(numbers: Array, start: Any) -> Any:
     ----------
     numbers : ndarray of shape (n,) or (d, n)
         Numbers, of which the rest stays.
-    start : float or ndarray of shape (d, 1)
+    start : ndarray of shape () or (d, 1)
         Threshold for n numbers or more.
 
     References
@@ -220,7 +220,7 @@ def extract(numbers: Array, start: Any) -> Any:
     leading = numbers + start
     leading -= start
     numbers -= leading
-    return leading.sum(axis=-1)
+    return np.asarray(leading.sum(axis=-1))
 
 
 def sqrt_rounded(x: float, way: float) -> float:

@@ -1,8 +1,8 @@
 """Guard of speed: CPU time of main paths over that of numpy's own loops on the same data.
 
-Both sides run in turn in one process, and the least time of each counts, so that the
-ratio hardly depends on the machine or its load: at a load of eight on two processors it
-varied by a fifth. A bound is about four times the ratio that was measured.
+Both sides run in turn in one process, and the least time of each counts. At a load of
+eight on two processors a ratio varied by a fifth; a bound is about four times the ratio
+that was measured.
 """
 
 from __future__ import annotations

@@ -728,8 +728,6 @@ def test_next_floats_of_many_are_those_of_each(values: list[float], way: float) 
     with np.errstate(all="ignore"):
         expected = [round_toward(value, way) for value in values]
     assert found.tolist() == np.tile(expected, 65).tolist()
-    # The bits of a zero are those of the numbers that it is next to.
-    assert (found != 0).all() or 5e-324 in np.abs(values)
 
 
 @given(
