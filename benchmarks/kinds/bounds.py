@@ -36,7 +36,7 @@ from equimargin.formulations.bounds.intervals import Interval
 from equimargin.formulations.kernels.kernel import Kernel, Linear
 from equimargin.formulations.problem.choices import LossName
 from equimargin.proofs import Audit, audit, audit_ranker, certificate, checker
-from equimargin.proofs.foreign_models import ClaimedProblem, Model
+from equimargin.proofs.foreign_models import ClaimedProblem, Model, Task
 from equimargin.solvers import Solution, solve
 
 Array = Any
@@ -161,7 +161,7 @@ def audited(row: Row, problem: MarginProblem) -> Callable[[], Audit]:
     """Return the audit of a model as a package's file has it: w, or rounded support vectors."""
     X, y, query = row.data()
     found = solve(problem, tol=TOL_OF_A_PEER)
-    task = "ranking" if row.size else "classification"
+    task: Task = "ranking" if row.size else "classification"
     claimed = ClaimedProblem(task, row.kernel, row.loss, 1.0, free_bias=problem.bias)
     if row.size:
         return partial(audit_ranker, Model("peer", claimed, 0.0, found.w), X, y, query, tol=TOL)

@@ -23,8 +23,10 @@ from equimargin.proofs import audit, certificate, checker
 from equimargin.proofs.foreign_models import ClaimedProblem, Model
 from equimargin.solvers import regularization_path, solve
 
-MAX_ROUNDS = 8
-"""Rounds of both sides until the ratio of their least times must be within its bound."""
+MIN_ROUNDS, MAX_ROUNDS = 3, 10
+"""Rounds of both sides from which the ratio of their least times may be within its bound,
+and must be.
+"""
 Work = Callable[[], Any]
 
 
@@ -140,7 +142,7 @@ def check(queries: bool) -> Guarded:
         pytest.param(path, 2.0, id="path"),
         pytest.param(kernel_proof, 0.9, id="interval, RBF"),
         pytest.param(linear_proof, 14.0, id="interval, linear"),
-        pytest.param(model_of_a_file, 6.5, id="audit"),
+        pytest.param(model_of_a_file, 6.0, id="audit"),
         pytest.param(lambda: check(False), 11.0, id="certificate"),
         pytest.param(lambda: check(True), 17.0, id="certificate of queries"),
     ],
@@ -154,9 +156,9 @@ def test_a_main_path_takes_a_bounded_multiple_of_numpys_loop(
         sides.work()
         sides.loop()
         least = [np.inf, np.inf]
-        for _ in range(MAX_ROUNDS):
+        for rounds in range(1, MAX_ROUNDS + 1):
             least = [min(so_far, seconds(run)) for so_far, run in zip(least, sides, strict=True)]
-            if least[0] <= bound * least[1]:
+            if rounds >= MIN_ROUNDS and least[0] <= bound * least[1]:
                 break
     assert least[0] <= bound * least[1]
 

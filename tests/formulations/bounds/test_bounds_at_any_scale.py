@@ -48,12 +48,14 @@ from equimargin.formulations.numeric.rounding import (
     add_rounded,
     bound_products,
     divide_rounded,
+    extract,
     max_or_inf,
     multiply_rounded,
     multiply_with_depth,
     round_toward,
     sqrt_rounded,
     sum_rounded,
+    threshold,
 )
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -749,17 +751,30 @@ def test_sums_of_many_are_rounded_to_one_side(
     assert abs(Fraction(found) - exact) <= 2 * Fraction(np.spacing(abs(found)))
 
 
+@pytest.mark.parametrize("n", [1, 6, 3000])
+def test_leading_parts_add_up_without_rounding(n: int) -> None:
+    values = np.random.default_rng(n).random((2, n))
+    rest, start = values.copy(), threshold(n, np.ones(2))[:, None]
+    totals = extract(rest, start)
+    assert (np.abs(rest) <= 2.0**-53 * start).all()
+    for total, row, left in zip(totals.tolist(), values.tolist(), rest.tolist(), strict=True):
+        assert Fraction(total) + sum(map(Fraction, left)) == sum(map(Fraction, row))
+
+
 @given(st.integers(1000, 1500), st.booleans(), st.integers(0, 600), st.integers(0, 2**32 - 1))
+@example(1000, False, 0, 0)
 @settings(max_examples=10)
 def test_combinations_of_many_points_are_within_their_bound(
     m: int, constant: bool, exponents: int, seed: int
 ) -> None:
+    """The sums nearly cancel: what is left is the rounding of their products."""
     rng = np.random.default_rng(seed)
     X = np.ldexp(rng.normal(size=(m, 2)), -rng.integers(0, exponents + 1, (m, 1)))
-    X[rng.integers(m)], X[:, 1] = 1e10, X[:, 1] * rng.integers(2)
+    X[:, 1] *= rng.integers(2)
     beta = np.where(rng.random(m) < 0.5, rng.normal(size=m), 0.0)
+    X, beta = np.concatenate([X, -X / 3]), np.concatenate([beta, 3 * beta])
     w, error = Explicit(X, constant).combination(beta)
-    columns = [*X.T.tolist(), [1.0] * m][: len(w)]
+    columns = [*X.T.tolist(), [1.0] * 2 * m][: len(w)]
     for column, value, bound in zip(columns, w.tolist(), error.tolist(), strict=True):
         terms = [Fraction(x) * Fraction(b) for x, b in zip(column, beta.tolist(), strict=True)]
         size = sum(map(abs, terms), Fraction(0))
