@@ -51,6 +51,7 @@ ESTIMATORS = [
     OrdinalClassifier(),
     OrdinalClassifier(kernel="rbf", loss="hinge", tol=1e-13),
     OrdinalClassifier(loss="hinge", tol=1e-12),
+    OrdinalClassifier(kernel="poly", degree=2, gamma=0.01, coef0=1.0, C=0.1, tol=1e-14),
     MarginClassifierPathCV(cv=2, lambda_min=0.1),
     MarginClassifierPathCV(kernel="rbf", cv=2, lambda_min=0.1),
     MarginRegressorPathCV(cv=2, lambda_min=0.1),
