@@ -280,9 +280,10 @@ def _upper(
     violated = bool((most[hard] > 0).any())
     if violated and not isinstance(problem.rows, Tube):
         return _scaled_upper(problem, evaluation, b, way)
-    losses = {side: _losses(problem, u, side) for u, side in ((least, INWARD), (most, OUTWARD))}
+    checked, sides = rough > 0.0 and _extended(problem), ((least, INWARD), (most, OUTWARD))
+    losses = {side: _losses(problem, u, side) for u, side in sides if checked or side == way}
     value = _at_least_0(add_rounded(_half_norm2(evaluation, way), losses[way], way))
-    if rough > 0.0 and _extended(problem) and _is_rough(problem, evaluation, losses):
+    if checked and _is_rough(problem, evaluation, losses):
         return _upper(problem, point, way, 0.0)
     repaired = _met(problem, point, most, b) if violated else None
     # In exact arithmetic the point may satisfy its hard rows without repair.
