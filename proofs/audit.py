@@ -4,8 +4,8 @@
 
 f and b are the model's own, without any repair. Their objective is computed with a
 bound on its rounding error. The optimum lies in the intersection of the intervals that
-a solver, which starts from the model, and the model's own multipliers prove. The excess therefore has a proven lower
-and a proven upper bound.
+a solver, which starts from the model, and the model's own multipliers prove. The excess
+therefore has a proven lower and a proven upper bound.
 
 A file may contain rounded features of support vectors, which then differ from the rows
 of the data. Such vectors become further points of the problem, of weight 0: the optimum

@@ -410,9 +410,12 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
 def _slacks_within(problem: MarginProblem, at: Evaluation, b: AnyBias) -> tuple[Array, Array]:
     """Return a lower and an upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,) each."""
     rows = problem.rows
-    of_points = at.f_error * (1 + 8 * UNIT) + 8 * UNIT * np.abs(at.f)
-    size = np.abs(rows.t) + (abs(b) if rows.k is None else np.abs(b)[rows.k])
-    noise = round_toward(rows.absolute_dot(of_points) + 8 * UNIT * size, 1)
+    size = (
+        np.abs(rows.t)
+        + rows.absolute_dot(np.abs(at.f))
+        + (abs(b) if rows.k is None else np.abs(b)[rows.k])
+    )
+    noise = round_toward(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
     u = problem.slack(at.f, b)
     return round_toward(u - noise, INWARD), round_toward(u + noise, OUTWARD)
 
