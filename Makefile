@@ -192,11 +192,11 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 
 build/oldest.txt: pyproject.toml
 	@mkdir -p build
-	sed -n '/^dependencies = \[/,/^\]/s/^ *"\([A-Za-z0-9-]*\)>=\([0-9.]*\)".*/\1==\2/p' pyproject.toml > $@
+	sed -En '/^(dependencies|compare) = \[/,/^\]/s/^ *"([A-Za-z0-9-]*)>=([0-9.]*)".*/\1==\2/p' pyproject.toml > $@
 
 $(PEERS)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[compare]'
 	@for peer in $$(sed -n 's/^peers = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '",'); do \
 	    $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $$peer \
 	        || echo "$$peer cannot be installed here: benchmarks go on without it"; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -708,6 +709,6 @@ def relative_gap(primal: float, dual: float, scale: float) -> float:
     float
         Relative gap; 0 for equal values, inf if a value is not finite.
     """
-    if not (np.isfinite(primal) and np.isfinite(dual)):
-        return float("inf")
+    if not (math.isfinite(primal) and math.isfinite(dual)):
+        return math.inf
     return 0.0 if primal == dual else abs(primal - dual) / relative_size(scale, primal, dual)

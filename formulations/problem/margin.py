@@ -435,7 +435,11 @@ class MarginProblem(CanonicalProblem):
         The costs are relative to the largest weight: a threshold depends on their
         ratios alone, and products with C may underflow.
         """
-        active, k = (self.bias_signs != 0) & ~self.free, self.rows.k
+        k = self.rows.k
+        if k is None and self.weights is None and np.isfinite(self.C):
+            # All rows have the bias, at equal finite costs.
+            return [(slice(None), self.bias_signs, np.ones(self.p), np.arange(self.p))]
+        active = (self.bias_signs != 0) & ~self.free
         return [
             self._costs_of(active if k is None else active & (k == threshold))
             for threshold in range(self.T)
@@ -443,13 +447,10 @@ class MarginProblem(CanonicalProblem):
 
     def _costs_of(self, active: NDArray[np.bool_]) -> tuple[Any, Array, Array, Index]:
         rows = slice(None) if active.all() else np.flatnonzero(active)
-        finite, weights = np.isfinite(self.costs[rows]), self.unit_weights[rows]
-        shares = (
-            np.where(finite, weights / weights[finite].max(initial=0.0), np.inf)
-            if finite.any()
-            else np.full(len(weights), np.inf)
-        )
-        return rows, self.bias_signs[rows], shares, np.flatnonzero(finite)
+        weights, soft = self.unit_weights[rows], np.flatnonzero(np.isfinite(self.costs[rows]))
+        shares = np.full(len(weights), np.inf)
+        shares[soft] = weights[soft] / weights[soft].max(initial=0.0)
+        return rows, self.bias_signs[rows], shares, soft
 
     @overload
     def repaired(self, alpha: Multipliers) -> Any: ...

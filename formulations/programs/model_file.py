@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.programs.extras import highspy
 from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.formulations.programs.standard_form import StandardForm
 
@@ -137,8 +138,6 @@ def read_text(path: Path) -> str:
 
 def _read(content: bytes, suffix: str, path: Path) -> Any:
     """Return HiGHS's model of the content of a file."""
-    import highspy
-
     solver = quiet_highs()
     said: list[str] = []
 
@@ -218,8 +217,6 @@ def _plain(message: str) -> str:
 
 def _model(given: Any, path: Path) -> Model:
     """Return the model of HiGHS's arrays."""
-    import highspy
-
     lp = given.lp_
     kinds = [kind for kind in lp.integrality_ if kind != highspy.HighsVarType.kContinuous]
     if kinds:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from equimargin.formulations.programs.extras import highspy
+
 
 def quiet_highs() -> Any:
     """Return a HiGHS object that prints nothing.
@@ -11,8 +13,6 @@ def quiet_highs() -> Any:
     HiGHS 1.16 prints a banner as soon as its constructor enables callbacks.
     """
     # Imported here: it is loaded only where HiGHS is needed.
-    import highspy
-
     base: Any = highspy.Highs
 
     class Quiet(base):  # type: ignore[misc]

@@ -19,11 +19,11 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from flint import fmpq
 
 from equimargin.formulations.declarations.family import FAMILIES
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.problem.base import AnyProblem
+from equimargin.formulations.programs.extras import flint
 from equimargin.proofs.equivalence.stated import stated
 from equimargin.proofs.equivalence.steps.form import Form, Numbers, array, dense, make_form, zeros
 from equimargin.proofs.equivalence.steps.moves import LagrangianDual
@@ -138,9 +138,9 @@ def _absolute_value(form: Form) -> tuple[Form, Numbers]:
     for r, q in combinations(range(len(form.f)), 2):
         both = form.F[r] + form.F[q]
         if (both != 0).sum() == 1 and (both <= 0).all() and form.f[r] == form.f[q] == 0:
-            return form.without_inequalities(r, q), np.vstack([both, form.F[r] - form.F[q]]) * fmpq(
-                -1, 2
-            )
+            return form.without_inequalities(r, q), np.vstack(
+                [both, form.F[r] - form.F[q]]
+            ) * flint.fmpq(-1, 2)
     raise ValueError(NO_MARGIN)
 
 

@@ -28,10 +28,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs import Reading, read
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.standard_form import REDUCING_ATTRIBUTES
 from equimargin.proofs.equivalence.stated import StatedProgram
 from equimargin.proofs.equivalence.steps.form import Form, Numbers, fraction, rational, zeros
@@ -122,7 +122,9 @@ class _Question:
         names = tuple(
             f"{DIVIDING if name in above_zero else 'p'}{k}" for k, (name, _) in enumerate(entries)
         )
-        gens = dict(zip(entries, fmpq_mpoly_ctx.get(names, Ordering.lex).gens(), strict=True))
+        gens = dict(
+            zip(entries, flint.fmpq_mpoly_ctx.get(names, flint.Ordering.lex).gens(), strict=True)
+        )
         sides = self.first, self.second
         forms = [_polynomials(stated, gens) for stated in sides]
         if not all(
@@ -137,7 +139,9 @@ class _Question:
         # The proof is found at primes over 64. Its numbers are then interpreted as
         # products of powers of the indeterminates.
         primes = _primes(len(gens))
-        one, other = (_at(form, [fmpq(prime, 64) for prime in primes]) for form in in_unknowns)
+        one, other = (
+            _at(form, [flint.fmpq(prime, 64) for prime in primes]) for form in in_unknowns
+        )
         unknowns = list(zip(primes, gens.values(), strict=True))
         twins = [
             Twin(_each(form, _quotient), partial(_in_unknowns, unknowns=unknowns))
@@ -186,7 +190,7 @@ def _in_unknowns(v: Any, unknowns: list[tuple[int, Any]]) -> Any:
     rest, top, bottom = v, unknowns[0][1] ** 0, unknowns[0][1] ** 0
     for prime, gen in unknowns:
         power = _power(int(v.p), prime) - _power(int(v.q), prime)
-        rest = rest * fmpq(64, prime) ** power
+        rest = rest * flint.fmpq(64, prime) ** power
         top, bottom = (top * gen**power, bottom) if power > 0 else (top, bottom * gen**-power)
     if top == 1 and bottom == 1:
         return v
@@ -208,7 +212,7 @@ def _at_present(v: Any, present: list[tuple[Any, bool]]) -> Any:
     """
     if not isinstance(v, Quotient):
         return v
-    total = fmpq(0)
+    total = flint.fmpq(0)
     for powers, factor in v.terms():
         term = factor
         for power, (value, squared) in zip(powers, present, strict=True):
@@ -223,7 +227,7 @@ def _quotient(v: Any) -> Any:
     """Return a polynomial as a quotient, or as a number if it is constant."""
     return (
         v
-        if isinstance(v, fmpq)
+        if isinstance(v, flint.fmpq)
         else divisor(Quotient(v, v**0))
         if v.is_constant()
         else Quotient(v, v**0)
@@ -301,7 +305,7 @@ def _coefficient(compiled: Any, equations: int, parameter: Any, k: int, reading:
     H, M, ends = (
         _read(v.toarray() if hasattr(v, "toarray") else np.asarray(v), reading) for v in (P, -A, b)
     )
-    H = (H + H.T) / fmpq(2)
+    H = (H + H.T) / flint.fmpq(2)
     g, constant = _read(np.asarray(q), reading), rational(read(float(d), reading))
     return Form(H, g, constant, M[:equations], ends[:equations], M[equations:], ends[equations:])
 
@@ -322,7 +326,7 @@ def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], 
         for parameter in stated.problem.parameters()
     }
     present = [
-        rational(read(float(own[name][k]), stated.reading)) if name in own else fmpq(0)
+        rational(read(float(own[name][k]), stated.reading)) if name in own else flint.fmpq(0)
         for name, k in gens
     ]
     here, there = _at(form, present), stated.form
@@ -334,10 +338,10 @@ def _compiles_to(form: Form, stated: StatedProgram, gens: dict[tuple[str, int], 
 
 def _at(form: Form, values: list[Any]) -> Form:
     """Return the form with values, numbers or polynomials, in place of the parameters."""
-    polynomials = bool(values) and not isinstance(values[0], fmpq)
+    polynomials = bool(values) and not isinstance(values[0], flint.fmpq)
 
     def at(v: Any) -> Any:
-        return v if isinstance(v, fmpq) else v.compose(*values) if polynomials else v(*values)
+        return v if isinstance(v, flint.fmpq) else v.compose(*values) if polynomials else v(*values)
 
     return _each(form, at)
 

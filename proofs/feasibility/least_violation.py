@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.extras import highspy
 from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.proofs.feasibility.constraints import LinearConstraints
 from equimargin.solvers.exact.program.clock import Clock
@@ -85,9 +86,6 @@ def row_sizes(C: Any) -> Array:
 
 def _multipliers(M: Any, ends: Array, low: Array, high: Array, clock: Clock) -> Array | None:
     """Return multipliers of M v <= ends, low <= v <= high at the least last v, or None."""
-    import highspy as library
-
-    highspy: Any = library  # Only parts of its interface are typed.
     began, given, highs = time.perf_counter(), highspy.HighsLp(), quiet_highs()
     given.num_row_, given.num_col_ = M.shape
     given.col_cost_ = np.append(np.zeros(len(low) - 1), 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.extras import highspy
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.lp.highs import Basis, LinearProgram, run
 
@@ -33,10 +34,8 @@ def sparse_vertex(
     clock : Clock
         Time limit.
     """
-    import highspy as library
     from scipy import sparse
 
-    highspy: Any = library  # Only parts of its interface are typed.
     own = sparse.csc_array(M)
     n = len(costs)
     # A variable of any sign is a difference of two nonnegative ones.

@@ -125,11 +125,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     while not stops:
         at = SweepIterate(alpha, _function(progress))
         # Newton's method follows without a gap unless that may be the last one.
-        stops = _sweep_on(dual, at, spent, progress) and progress.show(
-            alpha, spent.sweeps, spent.violation
-        )
-        if not stops:
-            _solve_for_free_rows(dual, at, spent, progress)
+        ready = _sweep_on(dual, at, spent, progress)
+        stops = ready and progress.show(alpha, spent.sweeps, spent.violation)
+        if not stops and (_solve_for_free_rows(dual, at, spent, progress) or not ready):
             stops = progress.show(alpha, spent.sweeps, spent.violation)
     return progress.solution()
 
@@ -364,8 +362,8 @@ def _factorisations(dual: Dual, free: Order, spent: DescentCounters) -> int:
 
 def _solve_for_free_rows(
     dual: Dual, at: SweepIterate, spent: DescentCounters, progress: DualConvergenceMonitor
-) -> None:
-    """Apply Newton's method to the free rows in place.
+) -> bool:
+    """Apply Newton's method to the free rows in place; return True if it was applied.
 
     It is applied if it costs at most the sweeps since the last attempt.
     """
@@ -373,7 +371,7 @@ def _solve_for_free_rows(
     free = _free(dual, at.alpha)
     most = _factorisations(dual, free, spent)
     if not most:
-        return
+        return False
     spent.work = 0
     if problem.explicit is not None:
         Y = problem.rows.take(problem.explicit, free)
@@ -388,3 +386,4 @@ def _solve_for_free_rows(
         at.alpha[free] = maximise_on_face(
             H, u - ridge[free] * at.alpha[free], at.alpha[free], *bounds, False, most, clock
         )
+    return True

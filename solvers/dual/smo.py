@@ -621,9 +621,10 @@ class Descent:
         """Return K beta at some points in float64, from the known values of the last beta."""
         known, f = self.known, np.zeros_like(beta)
         f[known.fresh] = known.f[known.fresh]
-        for part, start in ((known.fresh, known.beta), (~known.fresh, np.zeros_like(beta))):
-            at, change = np.flatnonzero(points & part), beta - start
+        for part, start in ((known.fresh, known.beta), (~known.fresh, 0.0)):
+            at = np.flatnonzero(points & part)
             if len(at):
+                change = beta - start
                 moved = np.flatnonzero(change)
                 coefficients = change[moved] * self.problem.units.unit
                 f[at] += self.working.exact.product(moved, coefficients, at)

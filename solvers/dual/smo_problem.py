@@ -235,16 +235,10 @@ class PointProblem:
             s,
             (s * t - units.middle) / units.spread,
             problem.costs * units.scale,
-            z,
-            sides.width,
-            costs,
-        )
-        _bound(
-            costs,
             0.5 / units.spread if problem.squared else 0.0,
-            sides.lower,
-            sides.upper,
-            sides.ridge,
+            z,
+            costs,
+            sides,
         )
         at_0, hard = problem.scale * units.scale / units.spread, np.isinf(problem.costs)
         return cls(
@@ -359,13 +353,22 @@ class PointProblem:
 
 @brief
 def _place(
-    point: Index, s: Array, targets: Array, c: Array, z: Array, width: Array, costs: Array
+    point: Index,
+    s: Array,
+    targets: Array,
+    c: Array,
+    curvature: float,
+    z: Array,
+    costs: Array,
+    sides: SeparablePart,
 ) -> None:
-    """Assign targets and costs of rows, (p,), to z and width, (m,), and costs, (2, m).
+    """Assign targets and costs of rows, (p,), to z, (m,), costs, (2, m), and `sides`.
 
     At a point with two rows, z is the mean of their s_r t_r and the width half their
-    distance; with one row, z is its s_r t_r and the width 0.
+    distance; with one row, z is its s_r t_r and the width 0. `curvature` is that of the
+    squared hinge's conjugate at a cost of 1; 0 for the hinge.
     """
+    lower, upper, width, ridge = sides
     # A point with one row gets its target on both sides.
     for r in range(s.size):
         z[point[r]] = width[point[r]] = targets[r]
@@ -379,21 +382,12 @@ def _place(
     for k in range(z.size):
         above, below = z[k], width[k]
         z[k], width[k] = 0.5 * (below + above), 0.5 * (below - above)
-
-
-@brief
-def _bound(costs: Array, curvature: float, lower: Array, upper: Array, ridge: Array) -> None:
-    """Compute the bounds, (m,), and the ridge, (2, m), of costs (2, m).
-
-    `curvature` is that of the squared hinge's conjugate at a cost of 1; 0 for the hinge.
-    """
-    for side in range(2):
-        for k in range(costs.shape[1]):
-            c = costs[side, k]
+        for side in range(2):
+            cost = costs[side, k]
             # Conjugate of the squared hinge: alpha^2 / (4 c), so ridge = 1 / (2 c).
-            ridge[side, k] = curvature / c if c > 0.0 else 0.0
+            ridge[side, k] = curvature / cost if cost > 0.0 else 0.0
             # 0 <= |a_k| <= c for the hinge; no upper bound for the squared hinge.
-            end = np.inf if c > 0.0 and curvature > 0.0 else c
+            end = np.inf if cost > 0.0 and curvature > 0.0 else cost
             if side == 0:
                 lower[k] = -end
             else:

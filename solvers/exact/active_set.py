@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
+from equimargin.formulations.programs.extras import flint
 from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
@@ -349,8 +350,6 @@ class ActiveSet:
         independent modulo a prime are independent; a row that only appears dependent
         may join T later.
         """
-        from flint import nmod_mat
-
         if not rows or self.numbers.ridge[rows].all():
             return rows
         matrix = self.numbers.block(rows, rows) + np.multiply.outer(
@@ -359,7 +358,7 @@ class ActiveSet:
         return [
             rows[k]
             for k in pivot_columns(
-                nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME)
+                flint.nmod_mat(len(rows), len(rows), (matrix % PRIME).ravel().tolist(), PRIME)
             )
         ]
 

@@ -30,6 +30,7 @@ from equimargin.formulations.kernels.kernel import (
 )
 from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import regular_solution
@@ -122,9 +123,7 @@ class IntegerProblem:
 
     @cached_property
     def _matrix(self) -> Any:
-        from flint import fmpz_mat
-
-        return fmpz_mat(self.m, self.m, self.K.ravel().tolist())
+        return flint.fmpz_mat(self.m, self.m, self.K.ravel().tolist())
 
     def product(self, beta: Integers) -> Integers:
         """Return Z beta, (m,).
@@ -134,9 +133,7 @@ class IntegerProblem:
         beta : Integers of shape (m,)
             Coefficients.
         """
-        from flint import fmpz_mat
-
-        return as_integers((self._matrix * fmpz_mat(self.m, 1, beta.tolist())).entries())
+        return as_integers((self._matrix * flint.fmpz_mat(self.m, 1, beta.tolist())).entries())
 
     def pulled(self, alpha: Fractions) -> Fractions:
         """Return A'alpha, (m,).
@@ -168,10 +165,8 @@ class IntegerProblem:
         M : Integers of shape (k, m)
             Left factor.
         """
-        from flint import fmpz_mat
-
         return as_integers(
-            (fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()
+            (flint.fmpz_mat(*M.shape, M.ravel().tolist()) * self._matrix).entries()
         ).reshape(M.shape)
 
     def dot(self, f: Integers) -> Integers:
@@ -333,10 +328,10 @@ def solve_integer_system(matrix: Integers, right: Sequence[int], clock: Clock) -
     OutOfTime
         If the solution would take too long.
     """
-    from flint import fmpz_mat
-
     bits = max((int(v).bit_length() for v in matrix.ravel()), default=0)
-    return regular_solution(fmpz_mat(*matrix.shape, matrix.ravel().tolist()), right, bits, clock)
+    return regular_solution(
+        flint.fmpz_mat(*matrix.shape, matrix.ravel().tolist()), right, bits, clock
+    )
 
 
 def null_vector(matrix: Integers) -> list[int] | None:
@@ -352,10 +347,8 @@ def null_vector(matrix: Integers) -> list[int] | None:
     list[int] or None
         None if the null space is not spanned by one such v.
     """
-    from flint import fmpz_mat
-
     rows, columns = matrix.shape
-    basis, nullity = fmpz_mat(rows, columns, [int(v) for v in matrix.ravel()]).nullspace()
+    basis, nullity = flint.fmpz_mat(rows, columns, [int(v) for v in matrix.ravel()]).nullspace()
     if nullity != 1:
         return None
     vector = [int(basis[k, 0]) for k in range(columns)]
@@ -449,9 +442,7 @@ def gram_in_integers(kernel: Kernel, X: Features, shift: float) -> tuple[Integer
 
 def _products(Z: Integers) -> Integers:
     """Return Z Z'."""
-    from flint import fmpz_mat
-
-    matrix = fmpz_mat(*Z.shape, Z.ravel().tolist())
+    matrix = flint.fmpz_mat(*Z.shape, Z.ravel().tolist())
     return as_integers((matrix * matrix.transpose()).entries()).reshape(len(Z), len(Z))
 
 

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.problem.one_norm import OneNormProblem
+from equimargin.formulations.programs.extras import highspy
 from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
@@ -332,11 +333,8 @@ def highs_basis(problem: OneNormProblem, time_limit: float) -> Basis:
     time_limit : float
         Time limit in seconds.
     """
-    import highspy as library
     from scipy import sparse
 
-    # Only parts of the interface of highspy are typed.
-    highspy: Any = library
     p, scale = problem.p, problem.gram.mean_diagonal
     AK = problem.rows.matrix @ (problem.gram.dense / scale)
     B = AK if problem.over == "points" else AK @ problem.rows.matrix.T

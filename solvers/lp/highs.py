@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.extras import highspy
 from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.solvers.interrupt import interruptible
 
@@ -140,9 +141,6 @@ def dual_simplex(
     iterations : int
         Number of iterations.
     """
-    import highspy as library
-
-    highspy: Any = library  # Only parts of its interface are typed.
     n, s, status = *B.shape, highspy.HighsBasisStatus
     program = LinearProgram(
         costs=-np.ones(n),
@@ -205,9 +203,6 @@ def run(
     highspy.Highs
         Object with solution, basis and status.
     """
-    import highspy as library
-
-    highspy: Any = library
     began = time.perf_counter()
     given = highspy.HighsLp()
     given.num_col_, given.num_row_ = len(program.costs), len(program.row_upper)

@@ -30,6 +30,7 @@ from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.problem.refusal import Refusal
+from equimargin.formulations.programs.extras import highspy
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.interrupt import interruptible
 from equimargin.solvers.lp.highs import Basis, LinearProgram, run
@@ -155,9 +156,6 @@ def _highs(problem: OneNormProblem, limits: Limits, start: float) -> SimplexEnd:
 
     The time limit counts from `start`.
     """
-    import highspy as library
-
-    highspy: Any = library  # Only parts of its interface are typed.
     program = _program(problem)
     defined, rows = len(program.costs) - problem.p, len(program.row_upper)
     basis = Basis(np.arange(len(program.costs)) >= problem.p, np.arange(rows) >= defined)

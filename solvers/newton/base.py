@@ -162,7 +162,9 @@ class Unknowns(ABC):
         """
 
     @abstractmethod
-    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
+    def look(
+        self, at: NewtonIterate, phi: Loss, last: LossAtIterate | None = None
+    ) -> LossAtIterate:
         """Evaluate a loss at an iterate.
 
         Parameters
@@ -171,6 +173,8 @@ class Unknowns(ABC):
             Iterate.
         phi : Loss
             Loss.
+        last : LossAtIterate or None
+            Evaluation before, whose products may be updated.
         """
 
     @abstractmethod

@@ -145,8 +145,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         if unknowns.gradient_share(seen, unit) <= seen.smoothing_share():
             if progress.gap <= SETTLING_GAP and unknowns.settle(seen, progress):
                 break
-            seen = unknowns.look(seen.at, _sharper(problem, seen, progress))
-        seen = unknowns.look(step(unknowns, seen, progress), seen.phi)
+            seen = unknowns.look(seen.at, _sharper(problem, seen, progress), seen)
+        seen = unknowns.look(step(unknowns, seen, progress), seen.phi, seen)
         stops = unknowns.show(seen, progress)
     return progress.solution()
 

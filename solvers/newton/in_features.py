@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -89,11 +89,25 @@ class Weights(Unknowns):
         v[free:] = b
         return NewtonIterate(v, self.R * v, self.slacks_at(f + b))
 
-    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
+    def look(
+        self, at: NewtonIterate, phi: Loss, last: LossAtIterate | None = None
+    ) -> LossAtIterate:
         rows = at.slacks.expanded(phi)
-        pull = self.Z.rdot(self.problem.rows.rdot(rows.alpha))
+        pull = self._pull(rows.alpha, last)
         G = at.image - pull
         return LossAtIterate(at, phi, rows, pull, G, G)
+
+    def _pull(self, alpha: Any, last: LossAtIterate | None) -> Array:
+        """Return Z'A'alpha, as an update of the last one if few multipliers have changed.
+
+        Most multipliers of a hinge stay at their bounds, and the product skips zeros.
+        """
+        rows = self.problem.rows
+        if last is not None and isinstance(alpha, np.ndarray):
+            change = alpha - last.rows.alpha
+            if 2 * np.count_nonzero(change) < np.count_nonzero(alpha):
+                return np.asarray(last.pull + self.Z.rdot(rows.rdot(change)))
+        return self.Z.rdot(rows.rdot(alpha))
 
     def show(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         problem, at, free = self.problem, seen.at, self.features

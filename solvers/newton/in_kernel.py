@@ -81,7 +81,9 @@ class Coefficients(Unknowns):
         v = initial_function(point, self.problem)[self.points]
         return NewtonIterate(v, *self._evaluated(v))
 
-    def look(self, at: NewtonIterate, phi: Loss) -> LossAtIterate:
+    def look(
+        self, at: NewtonIterate, phi: Loss, last: LossAtIterate | None = None
+    ) -> LossAtIterate:
         rows = at.slacks.expanded(phi)
         pull = self.problem.rows.rdot(rows.alpha)[self.points]
         G = at.v - pull

@@ -256,11 +256,12 @@ class RBFTiles(Tiles):
         """
         features = self.left[:, :-2]
         d = features.shape[1]
-        squares = LOG_2 * np.einsum("ik,ik,k->i", features, features, np.arange(d, 0.0, -1.0))
-        sums = np.sqrt(squares) * (np.sqrt(squares) + 0.43 * math.sqrt(2 * d))
+        roots = np.sqrt(LOG_2 * (np.square(features) @ np.arange(d, 0.0, -1.0)))
+        # All K_ii are 1, and so is their mean.
+        sums = roots * (roots + 0.43 * math.sqrt(2 * d))
         exponents = -LOG_2 * self.left[:, -2]
         error: Array = np.expm1(np.minimum(FLOAT32_UNIT * (sums + 12 * exponents + 4), 700.0))
-        return super()._resolution() + error
+        return gamma_n(SUMMED_ROWS + 8, FLOAT32_UNIT) + error
 
     def single(self) -> Tiles:
         return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))

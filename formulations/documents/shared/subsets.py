@@ -13,6 +13,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.refusal import refuse_size
+from equimargin.formulations.programs.extras import clarabel
 
 ALL_SUBSETS = 8
 """Maximum p, in pairs, for which the 1-slack form is declared over every subset."""
@@ -85,7 +86,6 @@ def _over_subsets(cuts: Array, least: Array, C: float) -> tuple[Array, float]:
     inaccurate solution suffices, because the next cut removes its violation.
     """
     # Imported here: no other function of the module needs CLARABEL.
-    import clarabel
     from scipy import sparse
 
     k, d = cuts.shape

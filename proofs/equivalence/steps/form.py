@@ -17,9 +17,9 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 from numpy.typing import NDArray
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program.clock import Clock
@@ -239,7 +239,7 @@ def semidefinite_for_all(H: Numbers) -> bool:
     """
     parts: dict[tuple[int, ...], dict[tuple[int, int], Fraction]] = {}
     for (i, j), v in np.ndenumerate(H):
-        terms = [((), v)] if isinstance(v, fmpq) else v.terms()
+        terms = [((), v)] if isinstance(v, flint.fmpq) else v.terms()
         for exponents, factor in terms:
             powers = exponents if any(exponents) else ()
             parts.setdefault(powers, {})[i, j] = fraction(factor)
@@ -285,7 +285,7 @@ def rational(v: Fraction | int) -> Any:
     v : Fraction or int
         Number.
     """
-    return fmpq(v.numerator, v.denominator)
+    return flint.fmpq(v.numerator, v.denominator)
 
 
 def fraction(v: Any) -> Fraction:
@@ -336,4 +336,4 @@ def zeros(*shape: int) -> Numbers:
     *shape : int
         Lengths of the axes.
     """
-    return np.full(shape, fmpq(0), dtype=object)
+    return np.full(shape, flint.fmpq(0), dtype=object)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.proofs.equivalence.steps.form import Form, semidefinite_for_all, zeros
 from equimargin.proofs.equivalence.steps.quotients import divisor, nonnegative, positive
 
@@ -336,7 +336,7 @@ class LagrangianDual:
             semidefinite_for_all(form.H),
             "the quadratic term is not proven to be semidefinite for all values of the parameters",
         )
-        F[np.arange(z), x + y + np.arange(z)] = fmpq(-1)
+        F[np.arange(z), x + y + np.arange(z)] = flint.fmpq(-1)
         E = np.hstack([form.H[:, curved], form.E.T, form.F.T])
         names = (*(form.names[k] for k in curved), *multiplier_names(form)) if form.names else ()
         return Form(
@@ -508,7 +508,7 @@ class Renaming:
     def _same_equations(self, one: Form, second: Form) -> bool:
         for M, these, those in ((self.equations, one, second), (self.back, second, one)):
             for r, row in enumerate(M):
-                left, end = zeros(one.n), fmpq(0)
+                left, end = zeros(one.n), flint.fmpq(0)
                 for v, other, by in zip(row, those.E, those.e, strict=True):
                     left, end = left + other * v, end + by * v
                 if not _equal(left, these.E[r]) or end != these.e[r]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import fmpq
+from equimargin.formulations.programs.extras import flint
 
 DIVIDING = "u"
 """First letter of the names of indeterminates above 0, which may be divisors."""
@@ -67,7 +67,9 @@ class Quotient:
 
     def __truediv__(self, other: Any) -> Quotient:
         """Return the quotient; raise NotANumber if the divisor may be 0."""
-        return self.__mul__(other.inverse() if isinstance(other, Quotient) else 1 / fmpq(other))
+        return self.__mul__(
+            other.inverse() if isinstance(other, Quotient) else 1 / flint.fmpq(other)
+        )
 
     def __rtruediv__(self, other: Any) -> Quotient:
         """Return a number divided by the quotient."""
@@ -122,7 +124,7 @@ def divisor(v: Any) -> Any:
     if not isinstance(v, Quotient):
         return v
     if v.bottom == 1 and v.top.is_constant():
-        return v.top.coeffs()[0] if v.top != 0 else fmpq(0)
+        return v.top.coeffs()[0] if v.top != 0 else flint.fmpq(0)
     return v.inverse().inverse()
 
 
@@ -135,7 +137,7 @@ def positive(v: Any) -> bool:
         Number.
     """
     v = divisor(v)
-    return bool(v > 0) if isinstance(v, fmpq) else bool(v.top.leading_coefficient() > 0)
+    return bool(v > 0) if isinstance(v, flint.fmpq) else bool(v.top.leading_coefficient() > 0)
 
 
 def nonnegative(v: Any) -> bool:

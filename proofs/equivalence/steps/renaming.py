@@ -23,8 +23,8 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.proofs.equivalence.steps.form import Form, zeros
 from equimargin.proofs.equivalence.steps.moves import Renaming
 from equimargin.solvers.exact.program.clock import Clock
@@ -158,7 +158,7 @@ class ColourRefinement:
         if end != 0:
             unit = end**2
         elif None not in sizes.values():
-            unit = sum(sizes.values(), fmpq(0))
+            unit = sum(sizes.values(), flint.fmpq(0))
         return {k: None if unit is None or v is None else v / unit for k, v in sizes.items()}
 
 
@@ -261,7 +261,7 @@ class RenamingSearch:
 
         They are for variables without a length.
         """
-        sizes: list[Any] = [fmpq(1)]
+        sizes: list[Any] = [flint.fmpq(1)]
         for M, N in (
             (self.first.form.F, self.second.form.F),
             (self.first.form.E, self.second.form.E),
@@ -333,14 +333,14 @@ def _rows_onto(one: Form, second: Form) -> tuple[tuple[int, Any], ...] | None:
 
 def _size(row: Any, end: Any) -> Any:
     """Return the absolute value of the first nonzero number of an inequality."""
-    return next((abs(v) for v in (*row, end) if v != 0), fmpq(1))
+    return next((abs(v) for v in (*row, end) if v != 0), flint.fmpq(1))
 
 
 def _combinations(these: Form, those: Form) -> tuple[tuple[Any, ...], ...] | None:
     """Return M such that the equations of `these` are M times those of `those`, or None."""
     height, width = those.E.shape
     left = np.hstack([those.E, those.e[:, None], zeros(height, height)])
-    left[np.arange(height), width + 1 + np.arange(height)] = fmpq(1)
+    left[np.arange(height), width + 1 + np.arange(height)] = flint.fmpq(1)
     # Gauss-Jordan elimination of [E e I], whose last block records the row operations.
     pivots: list[tuple[int, int]] = []
     for k in range(width + 1):
@@ -375,7 +375,7 @@ def root(v: Any) -> Any:
         Positive number.
     """
     a, b = isqrt(int(v.p)), isqrt(int(v.q))
-    return fmpq(a, b) if a * a == int(v.p) and b * b == int(v.q) else None
+    return flint.fmpq(a, b) if a * a == int(v.p) and b * b == int(v.q) else None
 
 
 def _sign(v: Any) -> int:

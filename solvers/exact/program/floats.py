@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.extras import clarabel
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program.clock import Clock
@@ -76,7 +77,6 @@ def solve_in_floats(program: Program, clock: Clock) -> FloatSolution | None:
     clock : Clock
         Time limit.
     """
-    import clarabel
     from scipy import sparse
 
     seconds = FLOAT_SHARE * clock.left

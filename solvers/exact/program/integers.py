@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.solvers.exact.program.clock import Clock
 
 PRIME = 2**61 - 1
@@ -44,11 +45,9 @@ def regular_solution(matrix: Any, right: Sequence[int], bits: int, clock: Clock)
     OutOfTime
         If the solution would take too long.
     """
-    from flint import fmpz_mat
-
     size = matrix.nrows()
     clock.ask(WORK, forecast(size, bits))
-    solution = matrix.solve(fmpz_mat(size, 1, list(right))).entries() if size else []
+    solution = matrix.solve(flint.fmpz_mat(size, 1, list(right))).entries() if size else []
     return [Fraction(int(v.p), int(v.q)) for v in solution]
 
 

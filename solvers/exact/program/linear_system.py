@@ -20,6 +20,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import PRIME, WORK, pivot_columns, regular_solution
@@ -261,12 +262,10 @@ class _System:
         self, rows: list[int], at: Mapping[int, int], right: Sequence[Fraction]
     ) -> list[Fraction]:
         """Return the solution of independent rows in as many variables."""
-        from flint import fmpz_mat
-
         size = len(rows)
         if not size:
             return []
-        matrix, ends = fmpz_mat(size, size), []
+        matrix, ends = flint.fmpz_mat(size, size), []
         bits = 1
         for k, i in enumerate(rows):
             entries, unit = self._integers(i)
@@ -284,11 +283,9 @@ class _System:
 
 def _modular(rows: Sequence[Mapping[int, int]], unknowns: Sequence[int], clock: Clock) -> Any:
     """Return rows of integers modulo the prime, as a matrix over some variables."""
-    from flint import nmod_mat
-
     clock.ask(WORK, MODULAR_SECONDS * len(rows) * len(unknowns) * min(len(rows), len(unknowns)))
     at = {j: k for k, j in enumerate(unknowns)}
-    matrix = nmod_mat(len(rows), len(unknowns), PRIME)
+    matrix = flint.nmod_mat(len(rows), len(unknowns), PRIME)
     for k, row in enumerate(rows):
         for j, v in row.items():
             matrix[k, at[j]] = v % PRIME

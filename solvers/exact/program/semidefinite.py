@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import lcm
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -104,12 +105,10 @@ def has_no_negative_eigenvalue(entries: list[list[int]], clock: Clock) -> bool:
     OutOfTime
         If the polynomial would take too long.
     """
-    from flint import fmpz_mat
-
     size = len(entries)
     bits = max(abs(v).bit_length() for row in entries for v in row)
     clock.ask("the characteristic polynomial of P", forecast(size, bits))
-    coefficients = fmpz_mat(entries).charpoly().coeffs()
+    coefficients = flint.fmpz_mat(entries).charpoly().coeffs()
     return all(
         (-1) ** (size - k) * int(coefficient) >= 0 for k, coefficient in enumerate(coefficients)
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.rational import Matrix, Row
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import WORK, forecast
@@ -85,9 +86,6 @@ def solution_set(rows: Matrix, right: Sequence[Fraction], clock: Clock) -> Solut
     OutOfTime
         If the elimination would take too long.
     """
-    # Imported here: the package works without flint until a system is solved.
-    from flint import fmpq, fmpq_mat
-
     # A row of one number gives its value: most numbers of an optimum are at a bound.
     known = {
         j: end / a
@@ -103,13 +101,13 @@ def solution_set(rows: Matrix, right: Sequence[Fraction], clock: Clock) -> Solut
         (max(v.numerator.bit_length(), v.denominator.bit_length()) for v in entries_of), default=1
     )
     clock.ask(WORK, forecast(len(unknown), bits))
-    matrix = fmpq_mat(len(left), len(unknown) + 1)
+    matrix = flint.fmpq_mat(len(left), len(unknown) + 1)
     for i, (row, end) in enumerate(left):
         rest = end - sum((a * known[j] for j, a in row.items() if j in known), ZERO)
-        matrix[i, len(unknown)] = fmpq(rest.numerator, rest.denominator)
+        matrix[i, len(unknown)] = flint.fmpq(rest.numerator, rest.denominator)
         for j, a in row.items():
             if j in place:
-                matrix[i, place[j]] = fmpq(a.numerator, a.denominator)
+                matrix[i, place[j]] = flint.fmpq(a.numerator, a.denominator)
     reduced, rank = matrix.rref()
     entries = [
         {k: Fraction(int(v.p), int(v.q)) for k, v in enumerate(line) if v}

@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.solvers.exact.numbers import Fractions, as_fractions, fractions
@@ -199,12 +200,10 @@ def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
 
     It has the shape (rows, k).
     """
-    from flint import fmpz_mat
-
     if not len(rows):
         return None
     matrix = np.vstack([base.numbers.block(rows, rows), base.numbers.s[None, rows]])
-    found, nullity = fmpz_mat(*matrix.shape, matrix.ravel().tolist()).nullspace()
+    found, nullity = flint.fmpz_mat(*matrix.shape, matrix.ravel().tolist()).nullspace()
     if not nullity:
         return None
     columns = [[Fraction(int(found[i, j])) for j in range(nullity)] for i in range(len(rows))]

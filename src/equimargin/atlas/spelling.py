@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
+from equimargin.formulations.programs.extras import flint
 from equimargin.proofs.equivalence.steps.form import Form, Numbers
 from equimargin.proofs.equivalence.steps.moves import multiplier_names
 
@@ -103,7 +103,7 @@ def _objective(form: Form) -> str:
 def _quadratic(H: Numbers, names: tuple[str, ...]) -> Iterator[tuple[Any, str]]:
     """Yield the nonzero terms of 1/2 x'Hx."""
     for k in np.flatnonzero(H.diagonal() != 0):
-        yield H[k, k] / fmpq(2), f"{letter(names[k])}^2"
+        yield H[k, k] / flint.fmpq(2), f"{letter(names[k])}^2"
     for i, j in combinations(range(len(names)), 2):
         if H[i, j] != 0:
             yield H[i, j], rf"{letter(names[i])}\,{letter(names[j])}"

@@ -6,7 +6,7 @@ import errno
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from equimargin.cli.output.ending import (
     INTERRUPTED,
@@ -35,10 +35,7 @@ def main() -> None:
     if sys.stdout is None:
         sys.exit(_unwritten(OSError(errno.EBADF, os.strerror(errno.EBADF))))
     try:
-        # Imported here: an interrupt during this import ends without a traceback.
-        from equimargin.cli.app import main as run
-
-        run()
+        _app().main()
         status = 0
     except SystemExit as ended:
         status = ended.code
@@ -52,6 +49,18 @@ def main() -> None:
         status = status or _unwritten(error)
         read_no_more(sys.stdout)
     sys.exit(status)
+
+
+def _app() -> Any:
+    """Return the module of the commands, or exit if typer is not installed."""
+    try:
+        # Imported here: an interrupt during this import ends without a traceback.
+        from equimargin.cli import app
+    except ModuleNotFoundError as missing:
+        if missing.name != "typer":
+            raise
+        sys.exit("the command line needs typer: pip install 'equimargin[compare]'")
+    return app
 
 
 def _as_ctrl_c(number: int, frame: FrameType | None) -> None:

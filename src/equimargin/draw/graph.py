@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin.formulations import FAMILIES
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture
 from equimargin.report.pages.link_graph import KINDS, draw_links, family_members, links_between
 from equimargin.report.pages.rendering import drawn
@@ -72,9 +73,9 @@ def dot() -> str:
 
 def _plot(picture: Picture, file: Path) -> None:
     """Write the lines and the texts of a picture by matplotlib."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path as Line
+    Figure = OptionalModule("matplotlib.figure").Figure
+    PathPatch = OptionalModule("matplotlib.patches").PathPatch
+    Line = OptionalModule("matplotlib.path").Path
 
     figure = Figure(figsize=(PICTURE_WIDTH / UNITS, picture.height / UNITS))
     axes = figure.add_axes((0, 0, 1, 1))

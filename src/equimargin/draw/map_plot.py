@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PatchCollection
-from matplotlib.patches import Rectangle
 
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.solvers import CertifiedMap, Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 EDGE = "#ffffff"
 """Colour of the lines between cells."""
@@ -51,8 +53,9 @@ def draw_cells(
     label : str
         Name of the score, for the colour bar.
     """
+    rectangle = OptionalModule("matplotlib.patches").Rectangle
     rectangles = [
-        Rectangle(
+        rectangle(
             (cell.lambdas[0], cell.gammas[0]),
             cell.lambdas[1] - cell.lambdas[0],
             cell.gammas[1] - cell.gammas[0],
@@ -60,7 +63,9 @@ def draw_cells(
         for cell in certified.cells
     ]
     scores = np.array([score(certified.at(*cell.centre)) for cell in certified.cells])
-    cells = PatchCollection(rectangles, cmap="viridis", edgecolor=EDGE, linewidth=0.4)
+    cells = OptionalModule("matplotlib.collections").PatchCollection(
+        rectangles, cmap="viridis", edgecolor=EDGE, linewidth=0.4
+    )
     cells.set_array(scores)
     axes.add_collection(cells)
     axes.set(

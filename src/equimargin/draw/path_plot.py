@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.report.path_lines import (
@@ -57,7 +58,7 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
     ValueError
         If the path has no lambda above 0.
     """
-    from matplotlib.figure import Figure
+    Figure = OptionalModule("matplotlib.figure").Figure
 
     high, low = ends(path)
     above = path.lambdas[path.lambdas > 0]
@@ -85,7 +86,7 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
 
 def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
     """Draw the coefficients of a linear kernel, else the training scores by label."""
-    from matplotlib import colormaps
+    colormaps = OptionalModule("matplotlib").colormaps
 
     lams = lambdas(path, high, low)
     values = coefficients(path, lams)
@@ -121,7 +122,7 @@ def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
 
 
 def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
-    from matplotlib.lines import Line2D
+    Line2D = OptionalModule("matplotlib.lines").Line2D
 
     # Few labels get a legend, many a colour bar.
     m, rows, y = path.problem.m, path.problem.rows, labels(path)
@@ -181,8 +182,8 @@ def _marker(lams: Array) -> str | None:
 
 
 def _bar(panel: Any, first: float, last: float, label: str) -> None:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+    ScalarMappable = OptionalModule("matplotlib.cm").ScalarMappable
+    Normalize = OptionalModule("matplotlib.colors").Normalize
 
     panel.figure.colorbar(
         ScalarMappable(Normalize(first, last), "viridis"), ax=panel, label=label, pad=0.01
@@ -191,7 +192,7 @@ def _bar(panel: Any, first: float, last: float, label: str) -> None:
 
 def _colors(levels: Array) -> list[Any]:
     """Return a colour per label: fixed ones for at most two, else by value."""
-    from matplotlib import colormaps
+    colormaps = OptionalModule("matplotlib").colormaps
 
     if len(levels) <= 2:
         return [INK, "#e07b00"][: len(levels)]

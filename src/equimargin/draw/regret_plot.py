@@ -6,6 +6,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.proofs.rankings.surrogate_regret import SurrogateRegret
 
 INK = "#1b5e8c"
@@ -33,7 +34,7 @@ def draw_regret(curve: SurrogateRegret, file: Path, title: str = "") -> None:
     ValueError
         If no number changes above C = 0, so that there is no range of C.
     """
-    from matplotlib.figure import Figure
+    Figure = OptionalModule("matplotlib.figure").Figure
 
     from equimargin.solvers.problem_file import whole
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.proofs import Agreement, FamilyVerdict
 from equimargin.report.answers import COLUMNS, WORDS, AnswerView
 from equimargin.report.view import ComparisonView, FamilyView
@@ -210,9 +211,9 @@ def wide_table(family: FamilyView) -> Any:
     rich.table.Table
         Table.
     """
-    from rich.table import Table
-
-    table = Table(title=family.title, title_justify="left", title_style="bold", expand=False)
+    table = OptionalModule("rich.table").Table(
+        title=family.title, title_justify="left", title_style="bold", expand=False
+    )
     for name in COLUMNS:
         table.add_column(name, justify="left" if name in WORDS else "right", overflow="fold")
     for answer in family.answers:

@@ -403,6 +403,13 @@ def test_the_bias_that_is_not_unique() -> None:
     assert problem.best_bias(np.array([0.0, -0.1])) == pytest.approx((-0.9, 1.0))
 
 
+def test_heavier_rows_decide_the_best_bias() -> None:
+    # 2 (1 - b)_+ + 3 (1 + b)_+ is least at -1, and with the weight 1 for the 3 at 1.
+    for weight, best in ((3.0, -1.0), (1.0, 1.0)):
+        problem = classification(np.eye(3), [1, 1, -1], sample_weight=[1.0, 1.0, weight])
+        assert problem.best_bias(np.zeros(3)) == (best, best)
+
+
 def test_hard_rows_allow_an_interval_of_bias() -> None:
     problem = classification([[2.0], [0.0]], [1.0, -1.0], C=np.inf)
     assert problem.best_bias(np.array([4.0, 0.0])) == (-3.0, -1.0)

@@ -6,6 +6,7 @@ Problems are machines without a bias and rankings; some ranking data are real.
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -321,3 +322,18 @@ def test_a_point_that_was_shown_stays_as_it_was(monkeypatch: pytest.MonkeyPatch)
     checked(classification(SCALED, LABELS, 10.0, bias=False), 1e-9)
     assert len(shown) > 2
     assert all((w == then).all() for w, then in shown)
+
+
+def test_no_point_is_evaluated_twice_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordinate_descent, "count_affordable_factorisations", lambda free, work: 0)
+    evaluated: list[Any] = []
+    problem = classification(SCALED, LABELS, 1.0, bias=False)
+    solve(
+        problem,
+        "coordinate_descent",
+        callback=lambda iterations, lower, upper, point: evaluated.append(
+            problem.own_point(point).alpha
+        ),
+    )
+    assert len(evaluated) > 3
+    assert all(np.any(former != latter) for former, latter in pairwise(evaluated))

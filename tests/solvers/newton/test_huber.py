@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -20,9 +21,13 @@ from equimargin.formulations.problem.construct import (
     ranking,
     regression,
 )
+from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import huberised_hinge
 from equimargin.solvers.newton import huber
-from equimargin.solvers.newton.start import Subsample
+from equimargin.solvers.newton.base import step
+from equimargin.solvers.newton.start import Subsample, unknowns_for
+from equimargin.solvers.progress import DualConvergenceMonitor
+from equimargin.solvers.solution import Limits
 from optima import CANCER, LABELS, SCALED, reached, same_optimum
 
 checked = partial(reached, "huber")
@@ -167,3 +172,20 @@ def test_many_pairs_of_labels_are_listed_only_for_the_narrowest_gaps(
     assert isinstance(narrow.dual, np.ndarray)
     assert wide.lower <= narrow.upper
     assert narrow.lower <= wide.upper
+
+
+@pytest.mark.parametrize("as_stored", [np.asarray, sparse.csr_array])
+def test_updated_product_is_that_of_all_multipliers(as_stored: Any) -> None:
+    X, y = make_classification(600, 70, random_state=0)
+    problem = classification(as_stored(X), 2.0 * y - 1, 0.01, bias=False)
+    unknowns, phi = unknowns_for(problem, by_row=True), huberised_hinge(0.1)
+    progress = DualConvergenceMonitor("huber", problem, Limits(1e-9), 100)
+    updated, updates = unknowns.look(unknowns.start(Point()), phi), 0
+    for _ in range(8):
+        before = updated
+        updated = unknowns.look(step(unknowns, before, progress), phi, before)
+        change = updated.rows.alpha - before.rows.alpha
+        updates += bool(2 * np.count_nonzero(change) < np.count_nonzero(updated.rows.alpha))
+        product = (X * (2 * y - 1)[:, None]).T @ updated.rows.alpha
+        assert updated.pull == pytest.approx(product, abs=1e-12)
+    assert updates > 2

@@ -36,9 +36,9 @@ def report_errors() -> Iterator[None]:
     except OSError as error:
         exit_usage_error(error_sentence(error))
     except ImportError as missing:
-        if "hypothesis" not in str(missing):
+        if "pip install" not in str(missing):
             raise
-        exit_usage_error("sampling data needs hypothesis: pip install hypothesis")
+        exit_usage_error(str(missing))
     except MemoryError as error:
         exit_usage_error(
             f"there is not enough memory ({error or 'of unknown size'}); use fewer rows "

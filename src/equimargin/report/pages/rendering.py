@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from equimargin.formulations.programs.extras import OptionalModule
 from equimargin.report.pages.drawing import Picture
 from equimargin.report.records import plain
 
@@ -86,15 +87,15 @@ def templates(text: Callable[[str], str]) -> Environment:
     text : callable
         Function from the name of a template to its text.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    return Environment(
-        loader=FunctionLoader(text),
+    jinja2 = OptionalModule("jinja2")
+    environment: Environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(text),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment
 
 
 def _text(name: str) -> str:

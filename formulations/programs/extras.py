@@ -1,0 +1,51 @@
+"""Packages of the extra `compare`, imported at their first use.
+
+The core of the package works without them: problems, solvers in floats, intervals,
+estimators, audits and the checker of certificates.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["OptionalModule", "clarabel", "flint", "highspy"]
+
+
+class OptionalModule:
+    """Module that is imported when one of its names is first used.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module.
+
+    Raises
+    ------
+    ImportError
+        At the use of a name, if the package is not installed; the text has the command
+        that installs it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._imported(), attribute)
+
+    def _imported(self) -> Any:
+        """Import the module."""
+        package = self._name.partition(".")[0]
+        try:
+            return import_module(self._name)
+        except ModuleNotFoundError as missing:
+            if missing.name != package:
+                raise  # The package is there, and one that it needs is not.
+            raise ImportError(
+                f"{package} is not installed: pip install 'equimargin[compare]'", name=package
+            ) from missing
+
+
+clarabel: Any = OptionalModule("clarabel")
+flint: Any = OptionalModule("flint")
+highspy: Any = OptionalModule("highspy")
