@@ -301,6 +301,8 @@ class Explicit:
         squares = np.full(self.m, float(self.constant))
         if self.sparse:
             _add_squares_of_entries(*_unsigned(self.X), np.zeros(self.d), squares)
+        elif self.X.flags.c_contiguous:
+            _add_squares(self.X, squares)
         else:
             squares += np.einsum("ij,ij->i", self.X, self.X)
         return squares
@@ -317,8 +319,9 @@ class Explicit:
 
     def mean_square(self) -> float:
         """Return the mean of |z|^2 over some of the points."""
-        Z = self.rows(np.arange(0, self.m, self.m // SAMPLED_POINTS + 1))
-        return float((Z.multiply(Z) if self.sparse else Z**2).sum() / Z.shape[0])
+        X = self.X[:: self.m // SAMPLED_POINTS + 1]
+        squares = X.multiply(X).sum() if self.sparse else np.einsum("ij,ij->", X, X)
+        return float(squares / X.shape[0] + self.constant)
 
     def gram(self, index: Index, D: Array, single: bool = False) -> Array:
         """Return Z[index]' diag(D) Z[index].
@@ -375,7 +378,8 @@ class Explicit:
                     B = buffer[: len(root)]
                     _scaled_rows(self.X, part, root, B)
                 H[: self.d, : self.d] += np.matmul(B.T, B, out=products)
-                H[: self.d, self.d :] += (root @ B)[:, None]
+                if self.constant:
+                    H[: self.d, self.d] += root @ B
             H[self.d :, : self.d] = H[: self.d, self.d :].T
             H[self.d :, self.d :] = roots @ roots
         if unit is not None and unit != 1.0:
@@ -586,6 +590,22 @@ def _add_squares_of_entries(
         squares[i] += total
         for e in range(indptr[i], indptr[i + 1]):
             x[indices[e]] = 0.0
+
+
+def _squares_in_numpy(X: Array, squares: Array) -> None:
+    squares += np.einsum("ij,ij->i", X, X)
+
+
+@brief
+@in_numpy(_squares_in_numpy)
+@fast
+def _add_squares(X: Array, squares: Array) -> None:
+    """Add |x_i|^2 to `squares`, (m,)."""
+    for i in range(squares.size):
+        x, square = X[i], 0.0
+        for j in range(x.size):
+            square += x[j] * x[j]
+        squares[i] += square
 
 
 def _combined_in_numpy(X: Array, index: Index, c: Array, w: Array) -> None:

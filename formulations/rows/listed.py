@@ -9,7 +9,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array, Index, dense, is_sparse
-from equimargin.formulations.numeric.jit import brief
+from equimargin.formulations.numeric.jit import brief, in_numpy, jit
 from equimargin.formulations.numeric.rounding import round_toward
 from equimargin.formulations.rows.base import Rows
 
@@ -179,10 +179,9 @@ class Pairs(Rows):
         return difference
 
     def combined(self, v: Array) -> Array:
-        return np.asarray(
-            np.bincount(self.preferred, v, self.m) - np.bincount(self.other, v, self.m),
-            dtype=np.float64,
-        )
+        beta = np.zeros(self.m)
+        _add_differences(np.asarray(v, dtype=np.float64), self.preferred, self.other, beta)
+        return beta
 
     def absolute_dot(self, f: Array) -> Array:
         total: Array = f[self.preferred] + f[self.other]
@@ -272,6 +271,21 @@ def signed_features(Z: Any, s: Array) -> Any:
         Signed features.
     """
     return Z.multiply(s[:, None]).tocsr() if is_sparse(Z) else s[:, None] * Z
+
+
+def _differences_in_numpy(v: Array, preferred: Index, other: Index, beta: Array) -> None:
+    beta += np.bincount(preferred, v, beta.size)
+    beta -= np.bincount(other, v, beta.size)
+
+
+@brief
+@in_numpy(_differences_in_numpy)
+@jit
+def _add_differences(v: Array, preferred: Index, other: Index, beta: Array) -> None:
+    """Add v to the preferred point of every pair, and subtract it from the other."""
+    for r in range(v.size):
+        beta[preferred[r]] += v[r]
+        beta[other[r]] -= v[r]
 
 
 @brief

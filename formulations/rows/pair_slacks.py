@@ -1,9 +1,8 @@
 """Slacks u_ij = 1 - f_i + f_j of all label pairs at decision values f.
 
-The points are sorted by f once. Sums over all pairs within a threshold then come from
-counts and prefix sums of f (`pair_sweeps.py`). A loss with two breakpoints is a
-difference of two squared hinges, so that it needs the sums within two thresholds, high
-= 1 + width and low = high - top / slope. With the margin m = f_i - f_j,
+Sums over all pairs within a threshold come from `pair_sweeps.py`. A loss with two
+breakpoints is a difference of two squared hinges, so that it needs the sums within two
+thresholds, high = 1 + width and low = high - top / slope. With the margin m = f_i - f_j,
 
     phi'(u) = slope ((high - m)_+ - (low - m)_+)
     phi(u) = slope / 2 ((high - m)_+^2 - (low - m)_+^2)
@@ -22,7 +21,7 @@ from typing import Self
 import numpy as np
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import (
     UNIT,
     gamma_n,
@@ -39,6 +38,7 @@ from equimargin.formulations.rows.pair_sweeps import (
     laplacian_gram,
     laplacian_gram_by_buckets,
     laplacian_product,
+    laplacian_product_by_pairs,
 )
 from equimargin.formulations.rows.slacks import Curvature, Expansion, Line, Slacks
 
@@ -219,13 +219,22 @@ class PairCurvature(Curvature):
         """Pairs with nonzero D, as a graph."""
         return PairGraph(self.slacks.points, self.high, self.low, self.degree)
 
+    @cached_property
+    def ascending(self) -> tuple[Index, PairGraph]:
+        """Points sorted by query and f, and the graph of these points."""
+        slacks = self.slacks
+        if not slacks.by_pairs:
+            return slacks.order, self.graph
+        order, points = slacks.ascending
+        degree = slacks.scattered(self.degree)[order]
+        return order, PairGraph(points, self.high, self.low, degree)
+
     def hess_vec(self, v: Array) -> Array:
         slacks = self.slacks
         if not len(slacks.order):
             return np.zeros(slacks.rows.m)
-        return np.asarray(
-            laplacian_product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v))
-        )
+        product = laplacian_product_by_pairs if slacks.by_pairs else laplacian_product
+        return np.asarray(product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v)))
 
     def gram(self, Z: Explicit, single: bool = False) -> Array:
         """Return Z' A' D A Z.
@@ -249,12 +258,13 @@ class PairCurvature(Curvature):
             return H
         X, precision = Z.dense, np.float32 if single else np.float64
         A, S = np.empty((GATHERED_ROWS, Z.d), precision), np.empty((GATHERED_ROWS, Z.d), precision)
+        order, graph = self.ascending
         if len(slacks.order) >= POINTS_BY_BUCKETS * len(slacks.costs):
             H[: Z.d, : Z.d] = laplacian_gram_by_buckets(
-                X, X.mean(axis=0), slacks.order, slacks.costs, self.graph, A, S
+                X, X.mean(axis=0), order, slacks.costs, graph, A, S
             )
         else:
-            H[: Z.d, : Z.d] = laplacian_gram(X, slacks.order, slacks.costs, self.graph, A, S)
+            H[: Z.d, : Z.d] = laplacian_gram(X, order, slacks.costs, graph, A, S)
         return H
 
     def gram_over_product(self, q: int) -> int:

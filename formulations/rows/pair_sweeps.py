@@ -13,6 +13,9 @@ blocks. One sweep sums over the pairs of different blocks, as if every block wer
 level; another sums over the pairs within blocks, as if every block were a query. The
 size of both trees is about the square root of the number of levels.
 
+With few pairs per point, sums go over the pairs one by one. The points then need no
+sort: they stay in the order of their levels.
+
 References
 ----------
 Document K (Kuo, Lee and Lin, Large-scale Kernel RankSVM), (3.17)-(3.18), for the
@@ -28,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
-from equimargin.formulations.numeric.jit import brief, jit
+from equimargin.formulations.numeric.jit import brief, brief_for, fast, jit
 
 Level = NDArray[np.int32]
 
@@ -46,7 +49,7 @@ The Hessian is then accurate enough for Newton's method.
 
 
 class SortedPoints(NamedTuple):
-    """Points of all queries, sorted by (query, z).
+    """Points of all queries, sorted by (query, z), or by (query, level) for pair by pair.
 
     Parameters
     ----------
@@ -133,6 +136,11 @@ class PairGraph(NamedTuple):
     degree: Index
 
 
+def _pairs_at_most(points: SortedPoints) -> float:
+    """Return an upper bound of the number of pairs."""
+    return float(np.sum(np.diff(points.starts).astype(np.float64) ** 2))
+
+
 @brief
 def least_margins(
     points: Index, level: Level, starts: Index, f: Array, pairs: Index, margins: Array
@@ -174,6 +182,51 @@ def least_margins(
 
 
 @brief
+def list_pairs(
+    points: Index, level: Level, starts: Index, rows: Index, preferred: Index, other: Index
+) -> None:
+    """List the pairs, ordered by preferred and other point, in O(pairs).
+
+    Parameters
+    ----------
+    points : ndarray of int of shape (n,)
+        Points of all queries, sorted by query, level and index.
+    level : ndarray of int of shape (m,)
+        Level of every point.
+    starts : ndarray of int of shape (queries + 1,)
+        Index of the first point of every query.
+    rows : ndarray of int of shape (m,)
+        Index of the first pair of every preferred point.
+    preferred, other : ndarray of int of shape (p,)
+        Output: points of the pairs.
+    """
+    lower = np.empty(points.size, np.int64)
+    for q in range(starts.size - 1):
+        start, size = starts[q], 0
+        while start < starts[q + 1]:
+            end = start + 1
+            while end < starts[q + 1] and level[points[end]] == level[points[start]]:
+                end += 1
+            for s in range(start, end):
+                row = rows[points[s]]
+                for t in range(size):
+                    preferred[row + t], other[row + t] = points[s], lower[t]
+            # Merge the level into the lower ones, which stay sorted by index.
+            s, t = end - 1, size - 1
+            size += end - start
+            for k in range(size - 1, -1, -1):
+                if s < start:
+                    break
+                if t >= 0 and lower[t] > points[s]:
+                    lower[k] = lower[t]
+                    t -= 1
+                else:
+                    lower[k] = points[s]
+                    s -= 1
+            start = end
+
+
+@brief
 def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
     """Sort points by query, stably, and drop points of query -1.
 
@@ -198,24 +251,27 @@ def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
 
 @brief
 def middles(order: Index, f: Array, starts: Index, middle: Array) -> float:
-    """Find the median of every query; return the maximum distance from it.
+    """Find the f of the middle point of every query; return the maximum distance from it.
+
+    It is the median if the points are sorted by f.
 
     Parameters
     ----------
     order : ndarray of int of shape (n,)
-        Points by query, sorted by f.
+        Points by query.
     f : ndarray of shape (m,)
         Decision values.
     starts : ndarray of int of shape (queries + 1,)
         Index of the first point of every query.
     middle : ndarray of shape (queries,)
-        Output: the medians.
+        Output: f of the middle points.
     """
     largest = 0.0
     for q in range(starts.size - 1):
         a, b = starts[q], starts[q + 1]
         middle[q] = f[order[(a + b) // 2]]
-        largest = max(largest, f[order[b - 1]] - middle[q], middle[q] - f[order[a]])
+        for t in range(a, b):
+            largest = max(largest, abs(f[order[t]] - middle[q]))
     return largest
 
 
@@ -319,6 +375,46 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
             degree[t] += c
             balance[t] -= c
             pull[t] -= (tau + z[t]) * c - s
+            squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
+        # sum u^2 = tau sum u - sum_t z_t (A'u)_t.
+        sums.total[q], sums.square[q], sums.pairs[q] = (
+            all_u,
+            max(tau * all_u - squares, 0.0),
+            number,
+        )
+
+
+@brief_for(lambda points, tau, sums: _pairs_at_most(points))
+def within_by_pairs(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
+    """Sum over the pairs within tau, pair by pair; the sums are those of `within`.
+
+    Parameters
+    ----------
+    points : SortedPoints
+        Points sorted by query and level, in any order of z.
+    tau : int
+        Threshold in units of the grid.
+    sums : ThresholdSums
+        Output, initially 0.
+    """
+    z, level, starts = points.z, points.level, points.starts
+    degree, balance, pull = sums.degree, sums.balance, sums.pull
+    for q in range(starts.size - 1):
+        a, b = starts[q], starts[q + 1]
+        number, all_u, lost, low = 0, 0.0, 0.0, a
+        for t in range(a, b):
+            # Points of lower levels are from a to low.
+            if t > a and level[t] != level[t - 1]:
+                low = t
+            if low > a:
+                c, u = _with_lower(z[a:low], z[t] - tau, balance[a:low], pull[a:low])
+                degree[t], pull[t] = c, u
+                number += c
+                all_u, lost = _added(all_u, lost, np.float64(u))
+        squares, lost = 0.0, 0.0
+        for t in range(a, b):
+            c, o = degree[t], -balance[t]
+            degree[t], balance[t] = c + o, c - o
             squares, lost = _added(squares, lost, np.float64(z[t]) * np.float64(pull[t]))
         # sum u^2 = tau sum u - sum_t z_t (A'u)_t.
         sums.total[q], sums.square[q], sums.pairs[q] = (
@@ -469,6 +565,46 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
                 _add(T, k - np.int64(level[taken]), k, -v[taken])
                 taken += 1
             out[order[t]] = costs[q] * (Lv[t] - _sum(T, k - 1 - np.int64(level[t])))
+    return out
+
+
+@brief_for(lambda graph, order, costs, values: _pairs_at_most(graph.points))
+def laplacian_product_by_pairs(
+    graph: PairGraph, order: Index, costs: Array, values: Array
+) -> Array:
+    """Return `laplacian_product`, pair by pair, of points sorted by query and level.
+
+    Parameters
+    ----------
+    graph : PairGraph
+        Pairs.
+    order : ndarray of int of shape (n,)
+        Points in sorted order; L v is 0 at all other points.
+    costs : ndarray of shape (queries,)
+        Costs of the queries.
+    values : ndarray of shape (m,)
+        Vector v.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Product L v.
+    """
+    z, level, starts = graph.points.z, graph.points.level, graph.points.starts
+    v = np.empty(order.size)
+    for t in range(order.size):
+        v[t] = values[order[t]]
+    Lv, out = graph.degree * v, np.zeros(values.size)
+    for q in range(starts.size - 1):
+        a, low = starts[q], starts[q]
+        for t in range(a, starts[q + 1]):
+            if t > a and level[t] != level[t - 1]:
+                low = t
+            if low > a:
+                above, below = z[t] - graph.high, z[t] - graph.low
+                Lv[t] -= _from_lower(z[a:low], above, below, v[a:low], v[t], Lv[a:low])
+        for t in range(a, starts[q + 1]):
+            out[order[t]] = costs[q] * Lv[t]
     return out
 
 
@@ -639,6 +775,31 @@ def _largest(levels: Index) -> Any:
     for k in levels:
         largest = max(largest, k)
     return largest
+
+
+@jit
+def _with_lower(z: Index, edge: int, balance: Index, pull: Index) -> tuple[int, int]:
+    """Return number and sum of the u = z - edge > 0; subtract them from the points' sums."""
+    count, total = 0, 0
+    for j in range(z.size):
+        u = max(z[j] - edge, 0)
+        one = 1 if u > 0 else 0
+        count += one
+        total += u
+        balance[j] -= one
+        pull[j] -= u
+    return count, total
+
+
+@fast
+def _from_lower(z: Index, above: int, below: int, v: Array, own: float, Lv: Array) -> float:
+    """Return the sum of v over z in (above, below]; subtract the own v from their Lv."""
+    total = 0.0
+    for j in range(z.size):
+        inside = (z[j] > above) & (z[j] <= below)
+        total += v[j] if inside else 0.0
+        Lv[j] -= own if inside else 0.0
+    return total
 
 
 @jit

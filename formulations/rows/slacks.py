@@ -218,6 +218,7 @@ class _RowLine(Line):
     def __init__(self, start: RowSlacks, a: Array) -> None:
         self.start, self.a = start, a
         self._last: tuple[Loss, float, float, float] | None = None
+        self._shifted: tuple[Loss, Array] | None = None
 
     def slope(self, phi: Loss, t: float) -> float:
         return self._slopes(phi, t)[2]
@@ -231,11 +232,10 @@ class _RowLine(Line):
 
     def _slopes(self, phi: Loss, t: float) -> tuple[Loss, float, float, float]:
         if self._last is None or self._last[0] is not phi or self._last[1] != t:
-            self._last = (
-                phi,
-                t,
-                *_slopes(phi.shifted(self.start.u), self.a, self.start.c, t, phi.slope, phi.top),
-            )
+            if self._shifted is None or self._shifted[0] is not phi:
+                self._shifted = phi, phi.shifted(self.start.u)
+            u = self._shifted[1]
+            self._last = phi, t, *_slopes(u, self.a, self.start.c, t, phi.slope, phi.top)
         return self._last
 
 

@@ -256,7 +256,7 @@ class NewtonSystem:
             if enough:
                 return s
             self.easy = self.rough_will_do = near is None
-        size = seen.phi.slope * D.weight() * float(self._moments[1].sum())
+        size = seen.phi.slope * D.weight() * self._point_square
         rough = LARGEST_SINGLE < size <= LARGEST_ROUGH and most > 0 and self.rough_will_do
         self.nearby = Nearby(
             D.gram(self.Z, rough or size <= LARGEST_SINGLE), D.weight(), seen.phi, square
@@ -356,13 +356,14 @@ class NewtonSystem:
         """Return True if float32 is accurate enough for the Hessian, and faster."""
         return (
             self.Z.q >= FEWEST_SINGLE_COLUMNS
-            and seen.phi.slope * self.rows.weight(D) * self._column_square <= LARGEST_SINGLE
+            and seen.phi.slope * self.rows.weight(D) * self._point_square
+            <= LARGEST_SINGLE * self.Z.q
         )
 
     @cached_property
-    def _column_square(self) -> float:
-        """Mean square of the entries of Z."""
-        return self.Z.mean_square() / self.Z.q
+    def _point_square(self) -> float:
+        """Mean of |z|^2 over some of the points."""
+        return self.Z.mean_square()
 
     def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
         """Return a solver of R + slope H, or division by its diagonal.
@@ -391,8 +392,11 @@ class NewtonSystem:
         before, H = self.formed
         if not (seen.at.steps or seen.at.v.any()):
             D = _part(D, FIRST_ROWS_PER_COLUMN * self.Z.q)
-        change = D - before if len(before) else D
-        if 2 * np.count_nonzero(change) > np.count_nonzero(D) or (self.rough and not single):
+        # A comparison is counted faster than numbers.
+        few = len(before) and 2 * np.count_nonzero(before != D) <= np.count_nonzero(D > 0.0)
+        if few and (single or not self.rough):
+            change = D - before
+        else:
             change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(HESSIAN_WORK_BETWEEN_CLOCKS // self.Z.q**2, 1)):
             H += self.rows.gram_weighted(self.Z, part, single)

@@ -30,7 +30,16 @@ from equimargin.comparison import (
 )
 from equimargin.comparison.choice import Choice
 from equimargin.comparison.family_progress import FamilyProgress
-from equimargin.formulations import FAMILIES, REGISTRY, Family, classification
+from equimargin.formulations import (
+    FAMILIES,
+    REGISTRY,
+    Family,
+    classification,
+    linear,
+    one_norm_classification,
+    ranking,
+    rbf,
+)
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.problems import make_problems_from_arrays
 from equimargin.proofs import Agreement, Evidence, Verdict
@@ -188,6 +197,40 @@ def test_a_family_without_a_verdict_goes_on(costs: Costs, monkeypatch: pytest.Mo
         "svm.soft: svm.soft.dual by OSQP",
         "svm.soft: solver by homotopy",
     ]
+
+
+def test_a_dense_declaration_waits_for_sparse_ones(costs: Costs) -> None:
+    """With an RBF kernel A X has a column per point, with a linear one per feature."""
+    X = np.arange(60.0)[:, None]
+    for kernel, first in ((rbf(0.1), "dual"), (linear(), "primal")):
+        costs.begun.clear()
+        compare(ranking(X, np.arange(60), kernel=kernel), formulations="rank.l1.*")
+        declared = [job.formulation for job, _ in costs.begun if job.formulation]
+        assert declared[0] == f"rank.l1.{first}"
+        assert "rank.l1.primal" in declared
+
+
+@pytest.mark.parametrize(
+    ("share", "next_answer"), [(1.0, "primal by SCS"), (0.5, "dual by CLARABEL")]
+)
+def test_without_a_verdict_the_next_library_has_neither_agreed_nor_taken_long(
+    share: float, next_answer: str, costs: Costs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve: Any = solve_declaration
+
+    def failing(declared: Any, name: str, *limits: float, **total: float) -> Any:
+        found, seconds = solve(declared, name, *limits, **total), share * allowance.LEAST_ALLOWANCE
+        nothing = {"raw": None, "reading": None, "solve_seconds": seconds}
+        return replace(found, status=Status.TIME_LIMIT, **nothing) if name == "CLARABEL" else found
+
+    monkeypatch.setattr(job, "solve_declaration", failing)
+    found = compare(one_norm_classification(X, Y), formulations=primals_and_duals(["svm.onenorm"]))
+    assert of_family(costs.names, "svm.onenorm")[:3] == [
+        "solver by linear_program",
+        "svm.onenorm.primal by CLARABEL",
+        f"svm.onenorm.{next_answer}",
+    ]
+    assert found.done == found.total
 
 
 def test_controls_are_run_whatever_was_spent(costs: Costs) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +39,15 @@ LOSSES = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module", params=["pair by pair", "sorted"])
+def ways(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run every test with sums pair by pair, where they are used, and with sorted points."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "sorted":
+            patch.setattr(counted, "PAIRS_PER_POINT", -1)
+        yield
+
+
 def cases(seed: int, count: int) -> Any:
     """Yield relevances, queries, decision values with ties and margins of 1, and costs."""
     rng = np.random.default_rng(seed)
@@ -55,6 +65,7 @@ def test_sums_by_blocks_of_levels_are_those_of_one_tree(monkeypatch: pytest.Monk
 
     Queries have one level or many.
     """
+    monkeypatch.setattr(counted, "PAIRS_PER_POINT", -1)
     for rows, f, costs, _ in cases(1, 60):
         whole, blocks = rows.slacks(f, costs), rows.slacks(f, costs)
         for tau in (1.0, 2.0, -0.5) if rows.p else ():
@@ -69,6 +80,33 @@ def test_sums_by_blocks_of_levels_are_those_of_one_tree(monkeypatch: pytest.Monk
                 assert (getattr(other, name) == getattr(one, name)).all()
             assert other.total == pytest.approx(one.total, rel=1e-14)
             assert other.square == pytest.approx(one.square, rel=1e-12, abs=1e-14)
+
+
+def test_sums_pair_by_pair_are_those_of_sorted_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts and A'u agree bit for bit, other sums within rounding error."""
+    for rows, f, costs, rng in cases(2, 60):
+        monkeypatch.setattr(counted, "PAIRS_PER_POINT", np.inf)
+        pair_by_pair = rows.slacks(f, costs)
+        monkeypatch.setattr(counted, "PAIRS_PER_POINT", -1)
+        by_sweeps = rows.slacks(f, costs)
+        unit = pair_by_pair.unit / by_sweeps.unit
+        for tau in (1.0, 2.0, -0.5) if rows.p else ():
+            one, other = (way.within(way.on_grid(tau)) for way in (pair_by_pair, by_sweeps))
+            for name in ("degree", "balance"):
+                assert (
+                    pair_by_pair.scattered(getattr(one, name))
+                    == by_sweeps.scattered(getattr(other, name))
+                ).all()
+            assert (
+                pair_by_pair.scattered(one.pull) * unit == by_sweeps.scattered(other.pull)
+            ).all()
+            assert (one.pairs == other.pairs).all()
+            assert one.total == pytest.approx(other.total, rel=1e-14)
+            assert one.square == pytest.approx(other.square, rel=1e-12, abs=1e-14)
+        v = rng.normal(size=rows.m)
+        for phi in LOSSES.values():
+            one, other = (way.expanded(phi).D for way in (pair_by_pair, by_sweeps))
+            assert one.hess_vec(v) == pytest.approx(other.hess_vec(v), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", LOSSES)

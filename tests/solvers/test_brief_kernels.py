@@ -135,6 +135,30 @@ def _within(rng: np.random.Generator) -> tuple[Any, ...]:
     )
 
 
+def _levelled_points(rng: np.random.Generator) -> Any:
+    """Return points of three queries sorted by level, rounded to whole numbers."""
+    z, level, starts, levels = _sorted_points(rng)
+    level = np.concatenate([np.sort(level[a : a + 10]) for a in starts[:-1]])
+    return pair_sweeps.SortedPoints(rng.permutation(z), level, starts, levels)
+
+
+def _within_by_pairs(rng: np.random.Generator) -> tuple[Any, ...]:
+    return _levelled_points(rng), *_within(rng)[1:]
+
+
+def _product_by_pairs(rng: np.random.Generator) -> tuple[Any, ...]:
+    graph, *others = _laplacian_product(rng)
+    return graph._replace(points=_levelled_points(rng)), *others
+
+
+def _list_pairs(rng: np.random.Generator) -> tuple[Any, ...]:
+    points, level, starts, _ = _queries(rng)
+    query = np.repeat(np.arange(3), 10)
+    lower = (query[:, None] == query) & (level[:, None] > level)
+    rows, p = np.cumsum(lower.sum(axis=1)) - lower.sum(axis=1), int(lower.sum())
+    return points, level, starts, rows, np.zeros(p, np.int64), np.zeros(p, np.int64)
+
+
 def _graph(rng: np.random.Generator) -> Any:
     return pair_sweeps.PairGraph(_sorted_points(rng), 400, 100, rng.integers(4, size=30))
 
@@ -290,12 +314,28 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
     "features": (tiles._expand, lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)))),
     "panels": (tiles._fill_panels, _panels),
     "pairs within": (pair_sweeps.within, _within),
+    "pairs within, pair by pair": (pair_sweeps.within_by_pairs, _within_by_pairs),
+    "list of pairs": (pair_sweeps.list_pairs, _list_pairs),
     "Laplacian of pairs": (pair_sweeps.laplacian_product, _laplacian_product),
     "Gram of pairs": (pair_sweeps.laplacian_gram, _laplacian_gram),
     "Gram of listed pairs": (listed._laplacian_gram, _listed_gram),
 }
 """Brief kernels of which Python and compiled code give the same bits."""
 ROUNDED: dict[str, tuple[Any, Arguments]] = {
+    "squares of rows": (features._add_squares, lambda rng: (rng.normal(size=(9, 3)), np.ones(9))),
+    "differences of pairs": (
+        listed._add_differences,
+        lambda rng: (
+            rng.normal(size=20),
+            np.sort(rng.integers(7, size=20)),
+            rng.integers(7, size=20),
+            np.zeros(7),
+        ),
+    ),
+    "Laplacian of pairs, pair by pair": (
+        pair_sweeps.laplacian_product_by_pairs,
+        _product_by_pairs,
+    ),
     "combined rows": (
         features._combined_rows,
         lambda rng: (

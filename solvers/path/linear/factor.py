@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import fast, jit
+from equimargin.formulations.numeric.vector_loops import larger
 
 Index = NDArray[np.int64]
 
@@ -49,15 +50,17 @@ class Factors(NamedTuple):
 
     Parameters
     ----------
-    M, Qt, R : ndarray of shape (capacity, capacity)
-        The matrix, Q' and R, in the first rows and columns.
+    leading, small, Qt, R : ndarray of shape (capacity, capacity)
+        The leading parts of the matrix's entries, and what remains of them; Q' and R.
+        All are in the first rows and columns.
     size : Index of shape (2,)
         Numbers of rows and columns.
     top : ndarray of shape (1,)
-        Upper bound of |M_ij| over all entries since M last had no rows.
+        Upper bound of |M_ij| over all entries since M last had no rows, a power of 2.
     """
 
-    M: Array
+    leading: Array
+    small: Array
     Qt: Array
     R: Array
     size: Index
@@ -72,8 +75,8 @@ def empty(capacity: int) -> Factors:
     capacity : int
         Maximum number of rows, and of columns.
     """
-    M, Qt, R = np.zeros((3, capacity, capacity))
-    return Factors(M, Qt, R, np.zeros(2, dtype=np.int64), np.zeros(1))
+    leading, small, Qt, R = np.zeros((4, capacity, capacity))
+    return Factors(leading, small, Qt, R, np.zeros(2, dtype=np.int64), np.zeros(1))
 
 
 @jit
@@ -101,13 +104,6 @@ def dot(a: Array, b: Array) -> float:
     for k in range(len(a)):
         total += a[k] * b[k]
     return total
-
-
-@fast
-def _add_multiple(to: Array, factor: float, row: Array) -> None:
-    """Add factor times row to `to`."""
-    for k in range(len(to)):
-        to[k] += factor * row[k]
 
 
 @fast
@@ -147,6 +143,44 @@ def _rotate(
 
 
 @jit
+def _shift(largest: float) -> float:
+    """Return the number that, added and subtracted again, leaves the leading part.
+
+    It serves for numbers up to the size `largest`.
+    """
+    return float(1.5 * 2.0 ** (np.ceil(np.log2(max(largest, 1e-290))) + 53 - LEADING_BITS))
+
+
+@fast
+def _largest(y: Array) -> float:
+    """Return the largest |y_k|."""
+    top = 0.0
+    for k in range(len(y)):
+        top = larger(top, abs(y[k]))
+    return top
+
+
+@jit
+def _raise_top(of: Factors, new: Array) -> float:
+    """Divide all entries anew if a new one is larger; return the shift that divides them."""
+    top = _largest(new)
+    if top > of.top[0]:
+        of.top[0] = 2.0 ** np.ceil(np.log2(max(top, 1e-290)))
+        shift = _shift(of.top[0])
+        for i in range(of.size[0]):
+            for j in range(of.size[1]):
+                _divide(of, i, j, of.leading[i, j] + of.small[i, j], shift)
+    return _shift(of.top[0])
+
+
+@jit
+def _divide(of: Factors, i: int, j: int, entry: float, shift: float) -> None:
+    """Store the leading part of an entry of M, and what remains of it."""
+    of.leading[i, j] = (entry + shift) - shift
+    of.small[i, j] = entry - of.leading[i, j]
+
+
+@jit
 def add_column(of: Factors, column: Array) -> None:
     """Append a column to M.
 
@@ -155,10 +189,9 @@ def add_column(of: Factors, column: Array) -> None:
     of, column : Factors, ndarray of shape (r,)
         Matrix with its factors, and the column.
     """
-    Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
+    Qt, R, r, c, shift = of.Qt, of.R, of.size[0], of.size[1], _raise_top(of, column)
     for i in range(r):
-        of.M[i, c] = column[i]
-        of.top[0] = max(of.top[0], abs(column[i]))
+        _divide(of, i, c, column[i], shift)
         R[i, c] = _row_dot(Qt, i, column, 0)
     of.size[1] = c + 1
     for i in range(r - 1, c, -1):
@@ -175,10 +208,10 @@ def add_row(of: Factors, row: Array) -> None:
     of, row : Factors, ndarray of shape (c,)
         Matrix with its factors, and the row.
     """
-    Qt, R, r, c = of.Qt, of.R, of.size[0], of.size[1]
+    Qt, R, r, c, shift = of.Qt, of.R, of.size[0], of.size[1], _raise_top(of, row)
     for j in range(c):
-        of.M[r, j] = R[r, j] = row[j]
-        of.top[0] = max(of.top[0], abs(row[j]))
+        _divide(of, r, j, row[j], shift)
+        R[r, j] = row[j]
     for i in range(r):
         Qt[i, r] = Qt[r, i] = 0.0
     Qt[r, r] = 1.0
@@ -201,7 +234,7 @@ def drop_column(of: Factors, column: int) -> None:
     for i in range(r):
         for j in range(column, c - 1):
             R[i, j] = R[i, j + 1]
-            of.M[i, j] = of.M[i, j + 1]
+            of.leading[i, j], of.small[i, j] = of.leading[i, j + 1], of.small[i, j + 1]
     of.size[1] = c - 1
     for j in range(column, min(c - 1, r - 1)):
         _rotate(Qt, R, of.size, j, j + 1, R[j, j], R[j + 1, j], j)
@@ -222,7 +255,7 @@ def drop_row(of: Factors, row: int) -> None:
         _rotate(Qt, R, of.size, i - 1, i, Qt[i - 1, row], Qt[i, row], max(min(i - 1, c), 0))
     for i in range(row, r - 1):
         for k in range(c):
-            of.M[i, k] = of.M[i + 1, k]
+            of.leading[i, k], of.small[i, k] = of.leading[i + 1, k], of.small[i + 1, k]
     # The rotations make the first row of Q' the unit vector of the removed row.
     for i in range(r - 1):
         for k in range(r - 1):
@@ -256,13 +289,27 @@ def _once(of: Factors, right: Array, transposed: bool) -> Array:
     return y
 
 
-@jit
-def _shift(largest: float) -> float:
-    """Return the number that, added and subtracted again, leaves the leading part.
+@fast
+def _row_products(
+    of: Factors, row: int, y: Array, first: Array, second: Array
+) -> tuple[float, float]:
+    """Return the sum of products of leading parts of a row of M and y, and all other sums."""
+    total, rest, r = 0.0, 0.0, np.uint64(row)
+    for k in range(np.uint64(len(y))):
+        total += of.leading[r, k] * first[k]
+        rest += of.leading[r, k] * second[k] + of.small[r, k] * y[k]
+    return total, rest
 
-    It serves for numbers up to the size `largest`.
-    """
-    return float(1.5 * 2.0 ** (np.ceil(np.log2(max(largest, 1e-290))) + 53 - LEADING_BITS))
+
+@fast
+def _add_products(
+    of: Factors, row: int, y: float, first: float, second: float, total: Array, rest: Array
+) -> None:
+    """Add a row of M times y to sums: products of leading parts, and all others."""
+    r = np.uint64(row)
+    for k in range(np.uint64(len(total))):
+        total[k] += of.leading[r, k] * first
+        rest[k] += of.leading[r, k] * second + of.small[r, k] * y
 
 
 @jit
@@ -272,23 +319,15 @@ def _residual(of: Factors, right: Array, rest: Array, y: Array, transposed: bool
     Sums of products of leading parts are exact. What remains of each product is 2^-22
     times its size.
     """
-    r = len(y)
-    entries, numbers = _shift(of.top[0]), _shift(np.abs(y).max())
-    first = (y + numbers) - numbers
-    second, leading, small = y - first, np.zeros(r), rest.copy()
-    m_first, m_second = np.empty(r), np.empty(r)
+    shift, r = _shift(_largest(y)), len(y)
+    first, others, total = (y + shift) - shift, np.zeros(r), np.zeros(r)
+    second = y - first
     for e in range(r):
-        for a in range(r):
-            m_first[a] = (of.M[e, a] + entries) - entries
-            m_second[a] = of.M[e, a] - m_first[a]
         if transposed:
-            _add_multiple(leading, first[e], m_first)
-            _add_multiple(small, -second[e], m_first)
-            _add_multiple(small, -y[e], m_second)
+            _add_products(of, e, y[e], first[e], second[e], total, others)
         else:
-            leading[e] = dot(m_first, first)
-            small[e] -= dot(m_first, second) + dot(m_second, y)
-    return (right - leading) + small
+            total[e], others[e] = _row_products(of, e, y, first, second)
+    return (right - total) + (rest - others)
 
 
 @jit
@@ -315,6 +354,6 @@ def solved(of: Factors, right: Array, rest: Array, transposed: bool) -> Array:
     for _ in range(MOST_CORRECTIONS):
         more = _once(of, _residual(of, right, rest, y, transposed), transposed)
         y += more
-        if np.abs(more).max() <= REFINED * np.abs(y).max():
+        if _largest(more) <= REFINED * _largest(y):
             break
     return y

@@ -84,13 +84,13 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
     of = _columns(problem, units)
     basis = _first(problem, of, budget.lambda_min)
     low, records, pieces = basis.rows.way == 1, list[Record](), 0
-    stopped = None if len(units.rows) else PathStop.NO_ROWS
+    stopped, whole = None if len(units.rows) else PathStop.NO_ROWS, _empty(ROUND, problem.m + 2)
     while stopped is None:
         room = ROUND if budget.most is None else min(ROUND, budget.most - pieces)
-        record = _empty(room, problem.m + 2)
-        status = advance(of, basis, record, budget.lambda_min)
+        status = advance(of, basis, whole._replace(lam=whole.lam[:room]), budget.lambda_min)
+        record = _used(whole)
         records.append(record)
-        pieces += int(record.tally[0])
+        pieces += len(record.lam)
         if status == SINGULAR or not _is_trusted(
             record, basis.next_to_0 if status == ENDED else 0.0
         ):
@@ -98,9 +98,7 @@ def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:
         elif status == ENDED:
             stopped = PathStop.END if budget.lambda_min == 0 else PathStop.REACHED
         else:
-            stopped = budget.spent(
-                pieces, float(basis.lam[0]), float(record.gap[: record.tally[0]].max(initial=0.0))
-            )
+            stopped = budget.spent(pieces, float(basis.lam[0]), float(record.gap.max(initial=0.0)))
     return _named(problem, units, low, records, stopped, budget.seconds)
 
 
@@ -143,7 +141,7 @@ def _is_trusted(record: Record, rounding: float) -> bool:
         Rounding error of B'u, in the unit of lambda; 0 if the last piece does not end
         the path.
     """
-    gaps, lambdas = record.gap[: record.tally[0]], record.lam[: record.tally[0]]
+    gaps, lambdas = record.gap, record.lam
     return bool(
         (gaps[:-1] <= LARGEST_GAP).all()
         and (lambdas[-1:] * (gaps[-1:] - LARGEST_GAP) <= rounding).all()
@@ -257,6 +255,14 @@ def _empty(rounds: int, capacity: int) -> Record:
     )
 
 
+def _used(record: Record) -> Record:
+    """Return a copy of the part of a record that the last round has written."""
+    pieces, flips = record.tally.tolist()
+    entries = int(record.starts[pieces])
+    ends = (pieces, pieces, pieces + 1, *(entries,) * 4, flips, flips, 2)
+    return Record._make(part[:end].copy() for part, end in zip(record, ends, strict=True))
+
+
 def _named(
     problem: OneNormProblem,
     units: _Units,
@@ -266,47 +272,28 @@ def _named(
     seconds: float,
 ) -> OneNormPath:
     """Return the path of the records, in the problem's own units."""
-    counts = [int(record.tally[0]) for record in records]
-    before = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    entries = [int(record.starts[count]) for record, count in zip(records, counts, strict=True)]
+    before = np.cumsum([0, *(len(record.lam) for record in records)])
 
-    def joined(name: str, ends: list[int], dtype: Any = np.float64) -> Any:
-        return np.concatenate(
-            [
-                np.zeros(0, dtype),
-                *(getattr(record, name)[:end] for record, end in zip(records, ends, strict=True)),
-            ]
-        )
+    def joined(name: str, dtype: Any = np.float64) -> Any:
+        return np.concatenate([np.zeros(0, dtype), *(getattr(record, name) for record in records)])
 
-    columns, whole, flips = (
-        joined("J", entries, np.int64),
-        np.int64,
-        [int(record.tally[1]) for record in records],
-    )
-    sizes = [
-        np.diff(record.starts[: count + 1]) for record, count in zip(records, counts, strict=True)
-    ]
-    values: Array = joined("x", entries)
-    at = [
-        record.at[:end] + start
-        for record, end, start in zip(records, flips, before[:-1].tolist(), strict=True)
-    ]
+    columns, whole, values = joined("J", np.int64), np.int64, joined("x")
+    sizes = [np.zeros(0, whole), *(np.diff(record.starts) for record in records)]
+    at = [record.at + start for record, start in zip(records, before[:-1].tolist(), strict=True)]
     has_slack = np.zeros(problem.p, dtype=bool)
     has_slack[units.rows] = low
     return OneNormPath(
         problem,
-        lambdas=joined("lam", counts) * units.lam,
-        starts=np.concatenate(
-            [[0], np.cumsum(np.concatenate([np.zeros(0, whole), *sizes]))]
-        ).astype(whole),
+        lambdas=joined("lam") * units.lam,
+        starts=np.append(0, np.cumsum(np.concatenate(sizes))).astype(whole),
         columns=columns,
         values=np.where(columns < problem.size, values / units.kernel, values),
-        rows=units.rows[joined("E", entries, whole)],
-        lower=joined("lower", entries) * units.weight,
+        rows=units.rows[joined("E", whole)],
+        lower=joined("lower") * units.weight,
         low=has_slack,
-        flips=units.rows[joined("flips", flips, whole)],
+        flips=units.rows[joined("flips", whole)],
         flipped_at=np.concatenate([np.zeros(0, whole), *at]),
-        gaps=joined("gap", counts),
+        gaps=joined("gap"),
         stopped=stopped.value,
         complete=stopped.complete,
         seconds=seconds,

@@ -214,8 +214,9 @@ class FamilyProgress:
         """Return the rank of a job within its family.
 
         0: the first solver. 1: the first declaration. 2: other declarations by its
-        backend. 3: other solvers. 4: declarations by other backends. 5: reference
-        solvers. 6: negative controls.
+        backend. 3: other solvers. 4: declarations by other backends. 5: jobs that are
+        unlikely to end the wait for a verdict. 6: reference solvers. 7: negative
+        controls.
 
         Parameters
         ----------
@@ -226,10 +227,28 @@ class FamilyProgress:
         if place in self._firsts.values():
             return int(job.formulation is not None)
         if job.control or job.is_reference:
-            return 6 if job.control else 5
+            return 7 if job.control else 6
+        # A verdict needs answers of two libraries, so that other ones go first.
+        if self.evidence and not self.agrees and job.library in self._exhausted:
+            return 5
         if job.formulation is None:
             return 3
         return 2 if first is not None and job.solver == self.jobs[first].solver else 4
+
+    @property
+    def _exhausted(self) -> set[str]:
+        """Libraries of which one more answer is unlikely to end the wait for a verdict.
+
+        Either one of their answers agrees, so that the next is no second witness, or a
+        backend took LEAST_ALLOWANCE or longer and its answer does not agree.
+        """
+        agreeing = {judgement.evidence.run.witness for judgement in self.agreeing}
+        slow = {
+            run.solver
+            for run in (evidence.run for evidence in self.evidence.values())
+            if run.formulation is not None and (run.solve_seconds or 0.0) >= LEAST_ALLOWANCE
+        }
+        return agreeing | slow
 
     @cached_property
     def _firsts(self) -> dict[bool, int]:

@@ -20,6 +20,7 @@ from equimargin.formulations.numeric.jit import (
     measure_compile_seconds,
 )
 from equimargin.formulations.problem import AnyProblem
+from equimargin.formulations.problem.base import CanonicalProblem
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.proofs import Evidence, examine, examine_solution
 from equimargin.proofs.referee import failed, skipped
@@ -33,6 +34,11 @@ from equimargin.solvers.threads import one_thread
 
 LIBRARIES_OF_LINEAR_PROGRAMS = ("highspy", "scipy.linalg")
 """Libraries that solvers of linear programs import at their first run, before solving."""
+DENSE_RATIO = 10.0
+"""Ratio of the entries of a declaration in w alone to those of others from which it waits.
+
+A backend takes longer for an entry of a sparse matrix, and has more variables there.
+"""
 
 
 @dataclass(frozen=True)
@@ -110,16 +116,31 @@ class Job:
         return 0.0 if self.formulation is not None else self.specialised.seconds_to_compile
 
     @cached_property
-    def preference(self) -> tuple[bool, int]:
+    def preference(self) -> tuple[bool, int, bool]:
         """Sort key among jobs of equal priority; the job with the smaller key runs first.
 
-        A solver that "auto" tries first precedes others, and so does a backend that
-        suits the program.
+        A solver that "auto" tries first precedes others, and so do a backend that suits
+        the program and a declaration that is not dense.
         """
         if self.formulation is not None:
             suited = find_backend(self.solver).suited == "linear" and self.problem.kind == "linear"
-            return not suited, [*BACKENDS, self.solver].index(self.solver)
-        return not self.specialised.goes_first(self.problem), 0
+            return not suited, [*BACKENDS, self.solver].index(self.solver), self._is_dense
+        return not self.specialised.goes_first(self.problem), 0, False
+
+    @property
+    def _is_dense(self) -> bool:
+        """True for a formulation in w alone whose matrix A X has DENSE_RATIO times the entries.
+
+        Other formulations of the family have the sparse A, and a factor of K.
+        """
+        problem, way = self.problem, self.way
+        if not (isinstance(way, Formulation) and way.in_features):
+            return False
+        if not isinstance(problem, CanonicalProblem):
+            return False
+        features = problem.m if problem.explicit is None else problem.explicit.q
+        sparse = 2 * problem.p + problem.m * features
+        return bool(problem.p * features > DENSE_RATIO * sparse)
 
     def answer(self, allowed: Allowance | Refusal | str) -> Evidence:
         """Run the job, or record why it is skipped.

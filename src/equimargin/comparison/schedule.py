@@ -4,7 +4,8 @@ The solver that `solve` would choose goes first in every family, because it prov
 optimum soonest, and then one declaration of each: verdicts need no more. Then follow
 the other jobs, family by family: its declarations by the same backend, its other
 solvers, its declarations by the other backends, reference solvers, and negative
-controls.
+controls. While a family has no verdict, a backend that took long and did not agree is
+asked again only after the other backends.
 
 Invariants:
 
@@ -30,6 +31,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
@@ -133,10 +135,7 @@ class Schedule:
                 return
             # A running job has ended its process; running each alone shows which one.
             except BrokenExecutor:
-                yield from (
-                    self._alone(start)
-                    for start in self._begun(sorted(self.at_work, key=self._priority))
-                )
+                yield from (self._alone(start) for start in self._begun([*self.at_work]))
 
     def _alone(self, start: Start) -> JobResult:
         """Run a job in its own process; if that ends too, the answer has failed."""
@@ -155,7 +154,7 @@ class Schedule:
             for family_index, family in enumerate(self.families)
             for place in range(len(family.jobs))
         )
-        return self._begun(sorted(places, key=self._priority))
+        return self._begun(places)
 
     def _priority(self, at: Place) -> tuple[Any, ...]:
         """Return the sort key of a job.
@@ -174,11 +173,17 @@ class Schedule:
         )
 
     def _begun(self, places: Iterable[Place]) -> Iterator[Start]:
-        """Yield jobs when they start; none once the total time is over."""
-        for family_index, place in places:
-            family, left = self.families[family_index], self._left()
-            if left <= 0:
-                return
+        """Yield jobs by priority when they start; none once the total time is over."""
+        queue = [(self._priority(at), at) for at in places]
+        heapify(queue)
+        while queue and (left := self._left()) > 0:
+            known, (family_index, place) = heappop(queue)
+            # The answers so far may have put the job off.
+            present = self._priority((family_index, place))
+            if present > known:
+                heappush(queue, (present, (family_index, place)))
+                continue
+            family = self.families[family_index]
             job = family.jobs[place]
             self.at_work.add((family_index, place))
             yield (
