@@ -4,8 +4,8 @@
 
 f and b are the model's own, without any repair. Their objective is computed with a
 bound on its rounding error. The optimum lies in the intersection of the intervals that
-a solver and the model's own multipliers prove. The excess therefore has a proven lower
-and a proven upper bound.
+a solver, which starts from the model, and the model's own multipliers prove. The excess
+therefore has a proven lower and a proven upper bound.
 
 A file may contain rounded features of support vectors, which then differ from the rows
 of the data. Such vectors become further points of the problem, of weight 0: the optimum
@@ -25,7 +25,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.bounds.intervals import Interval, inner_interval, interval
+from equimargin.formulations.bounds.intervals import (
+    Interval,
+    inner_interval,
+    interval,
+    prepare_intervals,
+)
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
@@ -395,11 +400,14 @@ def _compared(
     time_limit: float,
 ) -> Audit:
     """Return the audit of a point of a problem, or of the problem with further points."""
+    start = _start(problem, whole, point)
+    solution = solve(problem, tol=tol, time_limit=time_limit, warm_start=start)
+    if whole is problem:
+        prepare_intervals(problem, point, problem.own_point(solution.point))
     proven, inner = (
         interval(whole, point),
         inner_interval(whole, Point(w=point.w, beta=point.beta, b=point.b)),
     )
-    solution = solve(problem, tol=tol, time_limit=time_limit)
     optimum = solution.interval if point.alpha is None else solution.interval.intersected(proven)
     objective = Interval(inner.upper, proven.upper, problem.scale)
     return Audit(
@@ -413,6 +421,18 @@ def _compared(
         known.assumed,
         vectors,
     )
+
+
+def _start(problem: MarginProblem, whole: MarginProblem, point: Point) -> Point | None:
+    """Return the point of the model, from which the solver starts: it is near the optimum.
+
+    None if the model has no multipliers and vectors that are no rows.
+    """
+    if whole is problem:
+        return point
+    if point.alpha is None:
+        return None
+    return Point(alpha=_multipliers(whole.rows.rdot(point.alpha)[: problem.m], problem))
 
 
 def _finite(C: float) -> float:
@@ -847,24 +867,50 @@ def _matched(model: Model, vectors: Array, problem: MarginProblem) -> NDArray[np
     Rows whose label fits the sign of the coefficient are preferred.
     """
     assert model.coefficients is not None
-    X = _dense(problem.X)
-    free, support = np.ones(problem.m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
-    for k, (z, coefficient) in enumerate(zip(vectors, model.coefficients, strict=True)):
-        near = free & (np.abs(X - z) <= FEATURE_ROUNDING * np.abs(z)).all(axis=1)
-        fitting = (
-            near & (problem.rows.y * coefficient > 0)
-            if model.claimed.task == "classification"
-            else near
-        )
-        if not near.any():
+    X, y, m = _dense(problem.X), problem.rows.y, problem.m
+    order, first, last = _windows(vectors, X)
+    free, support = np.ones(m, dtype=bool), np.zeros(len(vectors), dtype=np.int64)
+    # Most vectors have one candidate, which is that of no other.
+    alone = np.flatnonzero(last - first == 1)
+    only = order[first[alone]]
+    sure = _is_near(X[only], vectors[alone]) & (np.bincount(only, minlength=m)[only] == 1)
+    support[alone[sure]], free[only[sure]] = only[sure], False
+    for k in np.setdiff1d(np.arange(len(vectors)), alone[sure]).tolist():
+        z, near = vectors[k], np.sort(order[first[k] : last[k]])
+        near = near[free[near] & _is_near(X[near], z)]
+        if not len(near):
             raise ValueError(
                 f"support vector {k + 1} of {len(vectors)} is no row of the data: the model is "
                 f"of other data, or of scaled data; pass the data of its training"
             )
-        candidates = np.flatnonzero(fitting if fitting.any() else near)
-        support[k] = candidates[int(np.argmin(np.abs(X[candidates] - z).sum(axis=1)))]
+        if model.claimed.task == "classification":
+            fitting = near[y[near] * model.coefficients[k] > 0]
+            near = fitting if len(fitting) else near
+        support[k] = near[int(np.argmin(np.abs(X[near] - z).sum(axis=1)))]
         free[support[k]] = False
     return support
+
+
+def _is_near(rows: Array, vectors: Array) -> NDArray[np.bool_]:
+    """Return True for rows whose features differ from a vector's by FEATURE_ROUNDING at most."""
+    return np.asarray((np.abs(rows - vectors) <= FEATURE_ROUNDING * np.abs(vectors)).all(axis=1))
+
+
+def _windows(
+    vectors: Array, X: Array
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows by a weighted mean of their features, and a part of these for each vector.
+
+    Rows near a vector z are in order[first : last]: their means differ from that of z by at
+    most FEATURE_ROUNDING times that of |z|, and by the rounding of both, which is less for
+    2^28 features.
+    """
+    weights = np.random.default_rng(0).uniform(0.5, 1.0, X.shape[1]) / X.shape[1]
+    means, middle = X @ weights, vectors @ weights
+    order = np.argsort(means)
+    reach = 2 * FEATURE_ROUNDING * (np.abs(vectors) @ weights) + np.finfo(np.float64).tiny
+    first = np.searchsorted(means, middle - reach, "left", order)
+    return order, first, np.searchsorted(means, middle + reach, "right", order)
 
 
 def _agreed(name: str, known: float | None, given: float | None) -> float:

@@ -709,7 +709,9 @@ def ratio(given: Any) -> tuple[int, int]:
     given : JSON value
         Value in the certificate.
     """
-    number_is_rational(given)
+    # Nearly all numbers are finite floats.
+    if type(given) is not float or not math.isfinite(given):
+        number_is_rational(given)
     if not isinstance(given, str):
         numerator, denominator = given.as_integer_ratio()
         return numerator, denominator
@@ -1362,9 +1364,10 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> RowLists:
     m = len(labels)
     level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
-    # Finding the members of each query, and comparing them, are each within the budget.
-    arithmetic_is_affordable(m * len(set(query)))
-    members = {q: [i for i in range(m) if query[i] == q] for q in set(query)}
+    # The pairs of a query are those of its members.
+    members: dict[int, list[int]] = {}
+    for i, q in enumerate(query):
+        members.setdefault(q, []).append(i)
     arithmetic_is_affordable(
         OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values())
     )

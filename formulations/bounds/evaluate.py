@@ -26,6 +26,8 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, Implic
 
 LARGEST_VALUE_ERROR = 1e-11
 """Maximum error of f relative to the largest |t_r|; above it extended precision is used."""
+MAX_SHARED_RATIO = 1.5
+"""Maximum of the points with coefficients in a pass over K, relative to one product's."""
 LARGEST_WEIGHT_ERROR = 1e-10
 """Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
 NOTICED_CHANGE = 0.1
@@ -46,7 +48,10 @@ class Evaluation:
 
 @np.errstate(all="ignore")
 def evaluate(
-    problem: MarginProblem, point: Point, rough: float = LARGEST_VALUE_ERROR
+    problem: MarginProblem,
+    point: Point,
+    rough: float = LARGEST_VALUE_ERROR,
+    norm_only: bool = False,
 ) -> Evaluation:
     """Evaluate f at the points and |f|^2 of a point's w or beta, with error bounds.
 
@@ -65,6 +70,8 @@ def evaluate(
         Error of f, relative to the largest |t_r|, above which extended precision is
         used. If 0, extended precision is always used, provided that the platform has a
         fast one.
+    norm_only : bool, default False
+        True if f may be 0 at points without a coefficient, where |f|^2 does not need it.
 
     Returns
     -------
@@ -82,7 +89,7 @@ def evaluate(
         norm2 = float(w @ w)
         return Evaluation(f, f_error, norm2, inner_error(w, np.abs(w), 0.0 * w))
     beta = problem.gram.merged(coefficients(problem, point))
-    f, f_error = kernel_product(problem, beta, rough)
+    f, f_error = kernel_product(problem, beta, rough, norm_only)
     return Evaluation(
         f, f_error, float(np.maximum(beta @ f, 0.0)), inner_error(beta, np.abs(f), f_error)
     )
@@ -114,7 +121,7 @@ def inner_error(v: Array, f: Array, f_error: Array) -> float:
 
 @np.errstate(all="ignore")
 def kernel_product(
-    problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR
+    problem: Problem, v: Array, rough: float = LARGEST_VALUE_ERROR, norm_only: bool = False
 ) -> tuple[Array, Array]:
     """Return K v and a bound on its error, both (m,), in float64.
 
@@ -128,6 +135,8 @@ def kernel_product(
         Coefficients of the points.
     rough : float
         Maximum error, relative to the largest |t_r|.
+    norm_only : bool, default False
+        As in `evaluate`.
 
     Returns
     -------
@@ -138,7 +147,7 @@ def kernel_product(
     if Z is not None:
         f, error = Z.kernel_product(v)
     elif problem.m > STORED_ROWS:
-        f, error = _touched_product(problem, v)
+        f, error = _touched_product(problem, v, norm_only)
     else:
         f, error = problem.gram.product(v)
     if max_or_inf(error) <= rough * problem.rows.largest_target:
@@ -152,6 +161,8 @@ def kernel_product(
 def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     """Compute products in one pass over K, if `kernel_product` takes those of all points.
 
+    Products whose coefficients are mostly those of other points are left to separate passes.
+
     Parameters
     ----------
     problem : MarginProblem
@@ -162,7 +173,10 @@ def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     if problem.explicit is None and (
         problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m
     ):
-        problem.gram.prepare(*map(problem.gram.merged, vectors))
+        merged = np.array([problem.gram.merged(v) for v in vectors])
+        largest = np.count_nonzero(merged, axis=1).max(initial=0)
+        if np.count_nonzero(merged.any(axis=0)) <= MAX_SHARED_RATIO * largest:
+            problem.gram.prepare(*merged)
 
 
 def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
@@ -173,12 +187,14 @@ def _in_float64(v: Array, error: Array) -> tuple[Array, Array]:
     )
 
 
-def _touched_product(problem: Problem, v: Array) -> tuple[Array, Array]:
+def _touched_product(problem: Problem, v: Array, norm_only: bool) -> tuple[Array, Array]:
     """Return K v and its error bound at the points that are in a row or have v_i != 0.
 
-    Both are 0 at all other points.
+    Both are 0 at all other points; for a norm, perhaps at all points with v_i = 0.
     """
-    points = np.union1d(problem.rows.touched, np.flatnonzero(v))
+    points = np.flatnonzero(v)
+    if not norm_only or problem.gram.is_prepared(v):
+        points = np.union1d(problem.rows.touched, points)
     f, error = np.zeros(problem.m), np.zeros(problem.m)
     f[points], error[points] = (
         problem.gram if len(points) == problem.m else problem.gram.part(points)

@@ -17,6 +17,7 @@ U(f, b), so that it bounds the point's distance from the optimum from below.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -216,6 +217,24 @@ def inner_interval(problem: Problem, point: CanonicalPoint) -> Interval:
     return _interval(problem, point, INWARD)
 
 
+@np.errstate(all="ignore")
+def prepare_intervals(problem: MarginProblem, *points: Point) -> None:
+    """Compute the products that the intervals of several points need in one pass over K.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        Problem of the points.
+    *points : Point
+        Points as in `interval`.
+    """
+    if problem.explicit is not None:
+        return
+    of_alpha = [point.alpha for point in points if point.alpha is not None]
+    pulls = [problem.rows.rdot(problem.repaired(alpha)) for alpha in of_alpha]
+    prepare_products(problem, *pulls, *(point.beta for point in points if point.beta is not None))
+
+
 # Overflow, underflow and NaN are covered by the bounds.
 @np.errstate(all="ignore")
 def _interval(problem: Problem, point: CanonicalPoint, way: float) -> Interval:
@@ -258,14 +277,14 @@ def _upper(
     b = problem.bias_at(evaluation.f) if point.b is None else point.b
     if not np.isfinite(b).all():
         return unknown
-    hard, most = _hard(problem), _needed(problem, evaluation, b, OUTWARD)
+    hard, (least, most) = _hard(problem), _slacks_within(problem, evaluation, b)
     violated = bool((most[hard] > 0).any())
     if violated and not isinstance(problem.rows, Tube):
         return _scaled_upper(problem, evaluation, b, way)
-    u = most if way > 0 else _needed(problem, evaluation, b, way)
-    losses = _losses(problem, u, way)
-    value = _at_least_0(add_rounded(_half_norm2(evaluation, way), losses, way))
-    if rough > 0.0 and _extended(problem) and _is_rough(problem, evaluation, b, most):
+    checked, sides = rough > 0.0 and _extended(problem), ((least, INWARD), (most, OUTWARD))
+    losses = {side: _losses(problem, u, side) for u, side in sides if checked or side == way}
+    value = _at_least_0(add_rounded(_half_norm2(evaluation, way), losses[way], way))
+    if checked and _is_rough(problem, evaluation, losses):
         return _upper(problem, point, way, 0.0)
     repaired = _met(problem, point, most, b) if violated else None
     # In exact arithmetic the point may satisfy its hard rows without repair.
@@ -322,15 +341,13 @@ def _slacks_near(
     return rows.slacks(f, costs), 0.0
 
 
-def _is_rough(problem: MarginProblem, at: Evaluation, b: AnyBias, most: Array) -> bool:
+def _is_rough(problem: MarginProblem, at: Evaluation, losses: Mapping[float, float]) -> bool:
     """Return True if the rounding of f is a large part of U.
 
-    The test does not depend on the rounding direction of U, so that both bounds are those
-    of one point.
+    The losses are those of both rounding directions, so that both bounds are of one point.
     """
-    losses = _losses(problem, most, OUTWARD)
-    value = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses, OUTWARD))
-    spread = losses - _losses(problem, _needed(problem, at, b, INWARD), INWARD)
+    value = _at_least_0(add_rounded(_half_norm2(at, OUTWARD), losses[OUTWARD], OUTWARD))
+    spread = losses[OUTWARD] - losses[INWARD]
     return bool(
         spread > LARGEST_LOSS_ERROR * max_or_inf(np.array([value]), SIZE_FLOOR * problem.scale)
     )
@@ -354,7 +371,10 @@ def _half_norm2(at: Evaluation, way: float) -> float:
 
 def _losses(problem: Problem, u: Array, way: float) -> float:
     """Return sum_r c_r loss(u_r), rounded up or down."""
-    return sum_rounded(problem.phi.bound(u, problem.rows.spread(_costs(problem, way)), way), way)
+    costs = problem.rows.spread(_costs(problem, way))
+    # The loss of any other row is 0.
+    paid = u > -problem.phi.width
+    return sum_rounded(problem.phi.bound(u[paid], costs[paid], way), way)
 
 
 def losses_above(problem: MarginProblem, at: Evaluation, b: AnyBias) -> float:
@@ -385,6 +405,11 @@ def _hard(problem: MarginProblem) -> NDArray[np.bool_]:
 
 def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> Array:
     """Return an upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,); inward a lower one."""
+    return _slacks_within(problem, at, b)[int(way > 0)]
+
+
+def _slacks_within(problem: MarginProblem, at: Evaluation, b: AnyBias) -> tuple[Array, Array]:
+    """Return a lower and an upper bound of u_r = t_r - (A f)_r - (S b)_r, (p,) each."""
     rows = problem.rows
     size = (
         np.abs(rows.t)
@@ -392,7 +417,8 @@ def _needed(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> A
         + (abs(b) if rows.k is None else np.abs(b)[rows.k])
     )
     noise = round_toward(rows.absolute_dot(at.f_error) * (1 + 4 * UNIT) + 8 * UNIT * size, 1)
-    return np.asarray(round_toward(problem.slack(at.f, b) + way * noise, way))
+    u = problem.slack(at.f, b)
+    return round_toward(u - noise, INWARD), round_toward(u + noise, OUTWARD)
 
 
 def _scaled_upper(problem: MarginProblem, at: Evaluation, b: AnyBias, way: float) -> float:
@@ -592,7 +618,7 @@ def _half_norm2_of(problem: MarginProblem, multipliers: Multipliers, way: float)
 def _half_norm2_above(problem: MarginProblem, beta: Array, way: float) -> float:
     """Return an upper bound of 1/2 |f|^2 of the coefficients beta (m,), inward a lower one."""
     if problem.explicit is None:
-        return _half_norm2(evaluate(problem, Point(beta=beta)), way)
+        return _half_norm2(evaluate(problem, Point(beta=beta), norm_only=True), way)
     w, error = compute_weights(problem, problem.explicit, beta)
     size = np.maximum(add_rounded(np.abs(w), way * error, way), 0.0)
     return _half_norm2(

@@ -18,11 +18,16 @@ from equimargin.formulations.numeric.arguments import check_reals
 from equimargin.formulations.numeric.arrays import Array, Features, Index, canonical, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy, jit
 from equimargin.formulations.numeric.rounding import (
+    LONG_SUM,
     SMALLEST,
+    SUMMED_SIZES,
+    UNIT,
+    extract,
     find_unit,
     gamma_n,
     multiply_with_depth,
     round_toward,
+    threshold,
 )
 
 ENTRIES_AT_A_TIME = 2**16
@@ -211,12 +216,48 @@ class Explicit:
             Product and its error bound.
         """
         w, size = np.empty(self.q, beta.dtype), self.absolute_rdot(np.abs(beta).astype(np.float64))
+        size *= 1 + gamma_n(self.m + 2)
+        if self._has_sums_of_parts(beta, size):
+            return self._sums_of_parts(beta, size)
         w[: self.d], depth = multiply_with_depth(self.X.T, beta)
         if self.constant:
             w[self.d :] = multiply_with_depth(np.ones((1, self.m)), beta)[0]
-        return w, _sum_error(
-            gamma_n(depth + 2, find_unit(w)), (1 + gamma_n(self.m + 2)) * size, beta
+        return w, _sum_error(gamma_n(depth + 2, find_unit(w)), size, beta)
+
+    def _has_sums_of_parts(self, beta: Array, size: Array) -> bool:
+        """Return True if `_sums_of_parts` takes the numbers."""
+        within = (size > SUMMED_SIZES[0]) & (size < SUMMED_SIZES[1])
+        return (
+            self.m >= LONG_SUM
+            and not self.sparse
+            and beta.dtype == self.X.dtype == np.float64
+            and bool((within | (size == 0)).all())
         )
+
+    def _sums_of_parts(self, beta: Array, size: Array) -> tuple[Array, Array]:
+        """Return Z' beta and a bound on its error: of rounded products in parts.
+
+        Parameters
+        ----------
+        beta : ndarray of shape (m,)
+            Coefficients of the points.
+        size : ndarray of shape (q,)
+            Upper bounds of |Z|' |beta|.
+        """
+        start, count = threshold(self.m, size)[:, None], ENTRIES_AT_A_TIME // self.d + 1
+        high, rest = np.zeros(self.q), np.zeros(self.q)
+        for first in range(0, self.m, count):
+            rows = slice(first, first + count)
+            products = np.empty((self.q, len(beta[rows])))
+            np.multiply(self.X[rows].T, beta[rows], out=products[: self.d])
+            products[self.d :] = beta[rows]
+            high += extract(products, start)
+            rest += products.sum(axis=1)
+        w, depth = high + rest, count + -(-self.m // count)
+        # What is left of a product is at most u times the threshold.
+        rounding = 2 * UNIT * np.abs(w) + gamma_n(depth) * self.m * UNIT * start[:, 0]
+        error = _sum_error(gamma_n(2), size, beta) + np.where(size > 0, rounding, 0.0)
+        return w, round_toward(error * (1 + gamma_n(4)), 1)
 
     def kernel_product(self, v: Array) -> tuple[Array, Array]:
         """Return K v = Z (Z'v) and a bound on its error, in the precision of v.

@@ -255,8 +255,7 @@ class Gram:
         f, error : ndarray of shape (m,)
             Product and its error bound.
         """
-        if not any(np.array_equal(known, v) for known, _, _ in self._prepared):
-            self.prepare(v)
+        self.prepare(v)
         for known, f, error in self._prepared:
             if np.array_equal(known, v):
                 return f.copy(), error.copy()
@@ -276,11 +275,15 @@ class Gram:
     def prepare(self, *vectors: Array) -> None:
         """Compute products in one pass, if the multiplier does; `product` returns them.
 
+        Products that are all known are not computed again.
+
         Parameters
         ----------
         *vectors : ndarray of shape (m,)
             Coefficients of each product.
         """
+        if all(self.is_prepared(v) for v in vectors):
+            return
         self._prepared = []
         if "dense" in self.__dict__:
             return
@@ -289,6 +292,16 @@ class Gram:
         products = self.multiplier(self.kernel, self.X, support, V[:, support])
         if products is not None:
             self._prepared = list(zip(V, *products, strict=True))
+
+    def is_prepared(self, v: Array) -> bool:
+        """Return True if `product` returns a product that is known.
+
+        Parameters
+        ----------
+        v : ndarray of shape (m,)
+            Coefficients.
+        """
+        return any(np.array_equal(known, v) for known, _, _ in self._prepared)
 
     @property
     def _kept(self) -> bool:

@@ -35,6 +35,14 @@ SMALLEST = 2.0**-1074
 
 It bounds the underflow error of a product or a quotient, also in extended precision.
 """
+INFINITE_BITS = np.int64(np.float64(np.inf).view(np.int64))
+"""Bits of inf; those of larger integers are NaNs."""
+FEW_NUMBERS = 64
+"""Numbers up to which numpy's function for the next float is fast."""
+LONG_SUM = 1000
+"""Minimum number of values for sums in parts, most of which numpy adds without rounding."""
+SUMMED_SIZES = (2.0**-700, 2.0**900)
+"""Smallest and largest size of values whose parts neither underflow nor overflow."""
 SHORT_SUM = 64
 """Number of products up to which a sum is computed in one piece.
 
@@ -78,7 +86,20 @@ def round_toward(x: Any, way: float) -> Any:
     way : float
         1 or -1.
     """
-    return np.nextafter(np.where(np.isnan(x), way * np.inf, x), way * np.inf)
+    x = np.where(np.isnan(x), way * np.inf, x)
+    if x.size <= FEW_NUMBERS or x.dtype != np.float64:
+        return np.nextafter(x, way * np.inf)
+    # The bits of floats of one sign are integers in the order of their sizes; adding 0
+    # turns -0, whose bits are those of the least integer, into 0.
+    x *= way
+    x += 0.0
+    bits = x.view(np.int64)
+    step = bits >> 63
+    step |= 1
+    bits += step
+    np.minimum(bits, INFINITE_BITS, out=bits)
+    x *= way
+    return x
 
 
 def multiply_rounded(x: Any, y: Any, way: float) -> Any:
@@ -95,10 +116,11 @@ def multiply_rounded(x: Any, y: Any, way: float) -> Any:
         1 for upper bounds, -1 for lower bounds.
     """
     product = x * y
-    infinite = np.isinf(product) & (np.isinf(x) | np.isinf(y))
-    return np.where(
-        (x == 0) | (y == 0), 0.0, np.where(infinite, product, round_toward(product, way))
-    )
+    rounded = round_toward(product, way)
+    if not np.isfinite(product).all():
+        infinite = np.isinf(product) & (np.isinf(x) | np.isinf(y))
+        rounded = np.where(infinite, product, rounded)
+    return np.where((x == 0) | (y == 0), 0.0, rounded)
 
 
 def divide_rounded(x: Any, y: Any, way: float) -> Any:
@@ -139,12 +161,66 @@ def sum_rounded(values: Array, way: float) -> float:
     way : float
         1 for an upper bound, -1 for a lower bound.
     """
-    try:
-        # fsum rounds once, and is infinite only if a value is.
-        total = math.fsum(values.tolist())
-    except (OverflowError, ValueError):
-        total = math.nan
+    total = _sum_of_parts(values)
+    if total is None:
+        try:
+            # fsum rounds once, and is infinite only if a value is.
+            total = math.fsum(values.tolist())
+        except (OverflowError, ValueError):
+            total = math.nan
     return total if total == 0 or math.isinf(total) else float(round_toward(total, way))
+
+
+def _sum_of_parts(values: Array) -> float | None:
+    """Return a sum whose neighbours bound the exact one; None if it is not that accurate."""
+    n = len(values)
+    if n < LONG_SUM or values.dtype != np.float64:
+        return None
+    largest = float(np.max(np.abs(values)))
+    if not SUMMED_SIZES[0] < largest < SUMMED_SIZES[1]:
+        return None
+    rest, start = values.copy(), threshold(n, largest)
+    total = float(extract(rest, start) + rest.sum())
+    # Rounding the total leaves half a rounding, and this is the error of the sum of n rests.
+    is_accurate = 2 * (n * UNIT) ** 2 * float(start) <= abs(total) * UNIT / 4
+    return total if is_accurate else None
+
+
+def threshold(n: int, largest: float | Array) -> Array:
+    """Return the threshold of `extract` for the sum of n numbers.
+
+    Parameters
+    ----------
+    n : int
+        Count of the numbers.
+    largest : float or ndarray of shape (d,)
+        Upper bounds of their sizes, within SUMMED_SIZES.
+    """
+    return np.asarray(np.ldexp(1.0, np.frexp(largest)[1] + math.frexp(n + 2.0)[1]))
+
+
+def extract(numbers: Array, start: Array) -> Array:
+    """Remove the leading parts of numbers; return the sum of these parts, which is exact.
+
+    They are multiples of u times the threshold, a power of two, and what is left of a
+    number is at most that.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,) or (d, n)
+        Numbers, of which the rest stays.
+    start : ndarray of shape () or (d, 1)
+        Threshold for n numbers or more.
+
+    References
+    ----------
+    S. M. Rump, T. Ogita, S. Oishi, Accurate floating-point summation, part I, SIAM J. Sci.
+    Comput. 31 (2008), lemma 3.3.
+    """
+    leading = numbers + start
+    leading -= start
+    numbers -= leading
+    return np.asarray(leading.sum(axis=-1))
 
 
 def sqrt_rounded(x: float, way: float) -> float:

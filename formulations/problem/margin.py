@@ -273,8 +273,9 @@ class MarginProblem(CanonicalProblem):
         ndarray of shape (p,)
             Slacks.
         """
-        offset = b * self.bias_signs if self.rows.k is None else self.rows.offset(b)
-        u: Array = self.rows.t - self.rows.dot(f) - offset
+        u: Array = self.rows.t - self.rows.dot(f)
+        if self.bias:
+            u -= self.rows.offset(b)
         return u
 
     def losses(self, u: Array) -> Array:

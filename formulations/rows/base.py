@@ -508,22 +508,18 @@ class RowMultipliers(Multipliers):
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         t = self.rows.bounded_targets(-way)
-        gain = sum_rounded(
-            multiply_rounded(
-                add_rounded(t, phi.width, -way) if phi.shifts else t, self.alpha, -way
-            ),
-            -way,
-        )
+        t = add_rounded(t, phi.width, -way) if phi.shifts else t
+        # A factor of 1 needs no rounding.
+        gains = self.alpha if (t == 1.0).all() else multiply_rounded(t, self.alpha, -way)
+        gain = sum_rounded(gains, -way)
         if not phi.is_smooth:
             return gain, 0.0
         least, most = costs
         factor = 0.25 if phi.slope == 2.0 else divide_rounded(0.5, phi.slope, way)
-        shares = multiply_rounded(
-            factor,
-            divide_rounded(self.alpha, self.rows.spread(least if way > 0 else most), way),
-            way,
-        )
-        return gain, sum_rounded(multiply_rounded(shares, self.alpha, way), way)
+        used = self.alpha != 0
+        alpha, cost = self.alpha[used], self.rows.spread(least if way > 0 else most)[used]
+        shares = multiply_rounded(factor, divide_rounded(alpha, cost, way), way)
+        return gain, sum_rounded(multiply_rounded(shares, alpha, way), way)
 
     def pull_error(self) -> float:
         return 0.0

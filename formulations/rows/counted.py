@@ -160,6 +160,8 @@ class CountedPairs(Pairs):
         return len(self.pairs_of)
 
     def spread(self, values: Array) -> Array:
+        if len(values) and (values == values[0]).all():
+            return np.full(self.p, values[0])
         return np.asarray(values[self.query[self.preferred]])
 
     def used(self, values: Array) -> Array:

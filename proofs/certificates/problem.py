@@ -428,8 +428,7 @@ def _multipliers(problem: MarginProblem, point: Point) -> Iterator[dict[str, Any
         return
     box = problem.exact_box
     alpha = round_to_dyadic_grid(np.asarray(point.alpha, dtype=np.float64), box, problem.bias_signs)
-    norm2 = problem.norm2(problem.rows.rdot(alpha))
-    if np.isinf(problem.C) and norm2 > 0:
+    if np.isinf(problem.C) and (norm2 := problem.norm2(problem.rows.rdot(alpha))) > 0:
         factor = min(
             problem.rows.multipliers(alpha).gain() / norm2, LARGEST_MULTIPLIER / float(alpha.max())
         )
@@ -491,10 +490,9 @@ def _function(problem: MarginProblem, v: Array, b: float) -> dict[str, Any]:
 
 def _combination(x: Array | Sequence[Fraction]) -> dict[str, Any]:
     """Return the nonzero entries of x, with their indices, as integers over one denominator."""
-    kept = [r for r, v in enumerate(x) if v]
-    ratios = [
-        (x[r] if isinstance(x[r], Fraction) else float(x[r])).as_integer_ratio() for r in kept
-    ]
+    values = x.tolist() if isinstance(x, np.ndarray) else x
+    kept = [r for r, v in enumerate(values) if v]
+    ratios = [values[r].as_integer_ratio() for r in kept]
     unit = math.lcm(*{denominator for _, denominator in ratios})
     return {
         "rows": kept,

@@ -426,6 +426,24 @@ def test_audit_of_libsvm_file_is_of_the_function_in_the_file(
     assert "are taken to be those rows" in str(trained)
 
 
+@given(st.integers(0, 2**16))
+@settings(max_examples=8)
+def test_vectors_of_equal_rows_are_distinct_rows_of_their_class(seed: int) -> None:
+    """Half of the rows have equals, some of them with the other label."""
+    random = np.random.default_rng(seed)
+    points = random.normal(size=(40, 2))
+    points[:20] = points[:20:4].repeat(4, axis=0)
+    labels = np.where(points[:, 0] + random.normal(size=40) > 0, 1.0, -1.0)
+    estimator = SVC(C=3.0, gamma=0.3).fit(points, labels)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "model").write_text(libsvm(estimator, 1, points))
+        model = read(Path(folder) / "model")
+    found = audit(model, points, labels, 3.0, nearest_rows=True)
+    expected = audit(estimator, points, labels)
+    assert found.excess == pytest.approx(expected.excess, abs=1e-6)
+    assert found.own_relative_excess == pytest.approx(expected.own_relative_excess, abs=1e-8)
+
+
 def test_audit_of_rounded_file_excludes_the_rows_it_came_from(tmp_path: Path) -> None:
     """At 1e7 the file is far above the optimum, and the trained model close to it."""
     points = 1e7 + 2 * np.arange(40.0)[:, None] + 0.4

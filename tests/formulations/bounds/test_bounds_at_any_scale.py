@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from equimargin.formulations import (
@@ -48,12 +48,14 @@ from equimargin.formulations.numeric.rounding import (
     add_rounded,
     bound_products,
     divide_rounded,
+    extract,
     max_or_inf,
     multiply_rounded,
     multiply_with_depth,
     round_toward,
     sqrt_rounded,
     sum_rounded,
+    threshold,
 )
 from equimargin.formulations.problem import CanonicalPoint
 from equimargin.formulations.rows.labelled import LabelledPairs
@@ -718,6 +720,67 @@ def test_every_operation_is_rounded_to_one_side(x: float, y: float, way: float) 
         assert bound == way * inf or (
             np.isfinite(bound) and (Fraction(bound) - value) * int(way) >= 0
         ), operation
+
+
+@given(st.lists(every_float, min_size=1, max_size=30), st.sampled_from([1.0, -1.0]))
+@example([0.0, -0.0, inf, -inf, nan, -nan, 5e-324, -5e-324, 1.7976931348623157e308], -1.0)
+def test_next_floats_of_many_are_those_of_each(values: list[float], way: float) -> None:
+    many = np.tile(values, 65)
+    found = round_toward(many, way)
+    with np.errstate(all="ignore"):
+        expected = [round_toward(value, way) for value in values]
+    assert found.tolist() == np.tile(expected, 65).tolist()
+
+
+@given(
+    st.integers(1000, 3000),
+    st.integers(0, 1070),
+    st.sampled_from([0.0, 1.0, 1 - 2.0**-45]),
+    st.sampled_from([1.0, -1.0]),
+    st.integers(0, 2**32 - 1),
+)
+def test_sums_of_many_are_rounded_to_one_side(
+    n: int, exponents: int, opposite: float, way: float, seed: int
+) -> None:
+    """Numbers of one sign, of both, and sums that nearly cancel."""
+    rng = np.random.default_rng(seed)
+    values = np.ldexp(rng.random(n), -rng.integers(0, exponents + 1, n))
+    values = np.concatenate([values, -opposite * values])
+    exact, found = sum(map(Fraction, values.tolist()), Fraction(0)), sum_rounded(values, way)
+    assert (Fraction(found) - exact) * int(way) >= 0
+    assert abs(Fraction(found) - exact) <= 2 * Fraction(np.spacing(abs(found)))
+
+
+@pytest.mark.parametrize("n", [1, 6, 3000])
+def test_leading_parts_add_up_without_rounding(n: int) -> None:
+    values = np.random.default_rng(n).random((2, n))
+    rest, start = values.copy(), threshold(n, np.ones(2))[:, None]
+    totals = extract(rest, start)
+    assert (np.abs(rest) <= 2.0**-53 * start).all()
+    for total, row, left in zip(totals.tolist(), values.tolist(), rest.tolist(), strict=True):
+        assert Fraction(total) + sum(map(Fraction, left)) == sum(map(Fraction, row))
+
+
+@given(st.integers(1000, 1500), st.booleans(), st.integers(0, 600), st.integers(0, 2**32 - 1))
+@example(1000, False, 0, 0)
+@settings(max_examples=10)
+def test_combinations_of_many_points_are_within_their_bound(
+    m: int, constant: bool, exponents: int, seed: int
+) -> None:
+    """The sums nearly cancel: what is left is the rounding of their products."""
+    rng = np.random.default_rng(seed)
+    X = np.ldexp(rng.normal(size=(m, 2)), -rng.integers(0, exponents + 1, (m, 1)))
+    X[:, 1] *= rng.integers(2)
+    beta = np.where(rng.random(m) < 0.5, rng.normal(size=m), 0.0)
+    X, beta = np.concatenate([X, -X / 3]), np.concatenate([beta, 3 * beta])
+    w, error = Explicit(X, constant).combination(beta)
+    columns = [*X.T.tolist(), [1.0] * 2 * m][: len(w)]
+    for column, value, bound in zip(columns, w.tolist(), error.tolist(), strict=True):
+        terms = [Fraction(x) * Fraction(b) for x, b in zip(column, beta.tolist(), strict=True)]
+        size = sum(map(abs, terms), Fraction(0))
+        assert abs(Fraction(value) - sum(terms, Fraction(0))) <= Fraction(bound)
+        # Without sums in parts the bound is more than 30 roundings of the size.
+        assert Fraction(bound) <= 8 * Fraction(2.0**-53) * size + Fraction(2.0**-1000)
 
 
 def test_a_nan_is_infinite_on_the_side_to_which_it_is_rounded() -> None:

@@ -34,6 +34,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.bounds import evaluate
+from equimargin.formulations.bounds.intervals import prepare_intervals
 from equimargin.formulations.kernels import multiplier
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.multiplier import GAMMAS, multiply
@@ -289,6 +290,46 @@ def test_both_sides_of_an_interval_are_computed_in_one_pass() -> None:
         again.gram.multiplier = partial(_counted, passes)
         assert interval(again, point).relative_width < 1e-5
         assert passes == [2]
+
+
+def test_intervals_of_several_points_are_computed_in_one_pass() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 2))
+    problem = classification(X, np.sign(X[:, 0] + rng.normal(size=60)), 1.0, rbf(0.5))
+    points = [as_a(Point, solve(problem, tol=tol).point) for tol in (1e-3, 1e-9)]
+    again, passes = replace(problem), list[int]()
+    again.gram.multiplier = partial(_counted, passes)
+    prepare_intervals(again, *points)
+    for point in points:
+        found, alone = interval(again, point), interval(replace(problem), point)
+        assert (found.lower, found.upper) == pytest.approx((alone.lower, alone.upper), rel=1e-13)
+    assert passes == [4]
+
+
+def test_sides_with_coefficients_of_other_points_take_a_pass_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That of the lower bound has the points with a multiplier alone."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(60, 2))
+    problem = classification(X, np.sign(X[:, 0] + rng.normal(size=60)), 1.0, rbf(0.5))
+    alpha, beta = rng.random(60), rng.normal(size=60) / 10
+    alpha[20:], beta[:40] = 0.0, 0.0
+    point = Point(alpha=alpha, beta=beta)
+    expected = interval(problem, point)
+    monkeypatch.setattr(evaluate, "STORED_ROWS", 10)
+    again, sizes = replace(problem), list[tuple[int, int]]()
+
+    def counted(kernel: Kernel, X: Any, support: Any, V: Any) -> Any:
+        sizes.append((len(X), len(V)))
+        return multiply(kernel, X, support, V)
+
+    again.gram.multiplier = counted
+    found = interval(again, point)
+    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), rel=1e-13)
+    used = np.count_nonzero(problem.repaired(alpha))
+    assert sizes == [(used, 1), (60, 1)]
+    assert used <= 20
 
 
 def test_points_of_no_row_take_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
