@@ -229,7 +229,7 @@ def curves(found: list[Line]) -> dict[str, dict[str, dict[int, float]]]:
 def draw(found: list[Line], file: Path) -> None:
     """Draw CPU seconds against n, both logarithmic, a panel for each kind of work."""
     table = curves(found)
-    with pictured(file, len(table), figsize=(5 * len(table), 4.2)) as panels:
+    with pictured(file, len(table)) as panels:
         for panel, (work, sides) in zip(panels, table.items(), strict=True):
             for (side, points), marker in zip(sides.items(), "os^vD<>PX*", strict=False):
                 label = f"{side}: n^{exponent(points):.2f}"

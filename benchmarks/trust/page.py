@@ -19,6 +19,8 @@ from trust.runs import Package
 
 NAME = "leaderboard.md"
 PICTURE = "static/leaderboard.svg"
+PANEL_WIDTH, PANEL_HEIGHT = 5.0, 3.8
+"""Size of a panel of a picture, in inches."""
 LEVELS = (1e-2, 1e-4, 1e-6)
 """Proven relative distances above the optimum at which packages are ranked."""
 RANKED = 1e-4
@@ -252,9 +254,9 @@ def measured_with(entries: list[Package]) -> str:
 
 @contextmanager
 def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
-    """Draw a row of panels, both axes logarithmic, and save it as a picture.
+    """Draw panels below each other, both axes logarithmic, and save them as a picture.
 
-    Its bytes depend on its figures alone.
+    It can be read on a narrow screen. Its bytes depend on its figures alone.
     """
     import matplotlib
 
@@ -264,11 +266,14 @@ def pictured(file: Path, panels: int, **options: Any) -> Iterator[Any]:
     )
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, panels, squeeze=False, layout="constrained", **options)
-    for panel in axes[0]:
+    size = (PANEL_WIDTH, PANEL_HEIGHT * panels)
+    figure, axes = plt.subplots(
+        panels, 1, squeeze=False, layout="constrained", figsize=size, **options
+    )
+    for panel in axes[:, 0]:
         panel.set(xscale="log", yscale="log")
         panel.grid(alpha=0.3)
-    yield axes[0]
+    yield axes[:, 0]
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
@@ -287,7 +292,7 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
         for problem in TITLES
         if any(result.run.instance.problem == problem for result in results)
     ]
-    with pictured(file, len(problems), figsize=(4.2 * len(problems), 4.6), sharey=True) as panels:
+    with pictured(file, len(problems), sharex=True, sharey=True) as panels:
         for panel, problem in zip(panels, problems, strict=True):
             for number, entry in enumerate(entries):
                 own = [
@@ -326,9 +331,9 @@ def draw(results: list[Judged], entries: list[Package], file: Path) -> None:
                         linewidth=1,
                         **style,
                     )
-            panel.set(title=TITLES[problem], xlabel="CPU seconds")
+            panel.set(title=TITLES[problem], ylabel="proven distance, relative")
             panel.legend(fontsize=7, loc="best")
-        panels[0].set_ylabel("proven distance above the optimum, relative")
+        panels[-1].set_xlabel("CPU seconds")
 
 
 def middle(points: list[tuple[float, float]]) -> tuple[float, float]:
