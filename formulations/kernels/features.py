@@ -42,8 +42,6 @@ FEWEST_LOOPED_COLUMNS = 64
 
 The loop skips the points with beta = 0; BLAS reads all of X.
 """
-SAMPLED_POINTS = 1000
-"""Points, approximately, in the mean of |z|^2: an estimate is enough."""
 EXTENDED_FEATURE_ENTRIES = 4_000_000
 """Maximum entries of X for sums over X in extended precision.
 
@@ -318,10 +316,9 @@ class Explicit:
         return self.rdot(ones), np.append(squares, np.ones(self.q - self.d))
 
     def mean_square(self) -> float:
-        """Return the mean of |z|^2 over some of the points."""
-        X = self.X[:: self.m // SAMPLED_POINTS + 1]
-        squares = X.multiply(X).sum() if self.sparse else np.einsum("ij,ij->", X, X)
-        return float(squares / X.shape[0] + self.constant)
+        """Return the mean of |z|^2 over the points."""
+        entries = self.X.data if self.sparse else self.X
+        return float(np.linalg.norm(entries) ** 2 / self.m + self.constant)
 
     def gram(self, index: Index, D: Array, single: bool = False) -> Array:
         """Return Z[index]' diag(D) Z[index].

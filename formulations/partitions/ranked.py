@@ -30,7 +30,7 @@ from equimargin.formulations.problem.labels import queries
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs
 from equimargin.formulations.rows.pair_sweeps import (
     PairGraph,
-    SortedPoints,
+    OrderedPoints,
     ThresholdSums,
     _add_row,
     _take_row,
@@ -122,7 +122,7 @@ class SortedQueries:
     ----------
     order : ndarray of int of shape (n,)
         Points.
-    points : SortedPoints
+    points : OrderedPoints
         Their decision values, in multiples of `unit`.
     unit : float
         Unit of the decision values, a power of two.
@@ -131,7 +131,7 @@ class SortedQueries:
     """
 
     order: Index
-    points: SortedPoints
+    points: OrderedPoints
     unit: float
     memory: Workspace
     _within: dict[int, ThresholdSums] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class SortedQueries:
             by_query(np.argsort(f), pairs.place, starts, order)
             middles(order, f, starts, middle)
             gathered(order, f, pairs.level, starts, middle, unit, z, level)
-        return cls(order, SortedPoints(z, level, starts, pairs.levels), unit, memory)
+        return cls(order, OrderedPoints(z, level, starts, pairs.levels), unit, memory)
 
     @property
     def one(self) -> int:

@@ -21,7 +21,7 @@ from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_sweeps import (
     Blocks,
     Level,
-    SortedPoints,
+    OrderedPoints,
     ThresholdSums,
     add_inner,
     by_query,
@@ -301,15 +301,15 @@ class PairSums:
         by_query(np.argsort(self.f), rows.place, rows.starts, order)
         return order
 
-    def _gathered(self, order: Index) -> SortedPoints:
+    def _gathered(self, order: Index) -> OrderedPoints:
         """Return the points on the grid, in an order by queries."""
         rows, n = self.rows, len(order)
         z, level = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int32)
         gathered(order, self.f, rows.level, rows.starts, self._middle, self.unit, z, level)
-        return SortedPoints(z, level, rows.starts, rows.levels)
+        return OrderedPoints(z, level, rows.starts, rows.levels)
 
     @cached_property
-    def ascending(self) -> tuple[Index, SortedPoints]:
+    def ascending(self) -> tuple[Index, OrderedPoints]:
         """Points sorted by query and f, and their numbers on the grid."""
         if not self.by_pairs:
             return self.order, self.points
@@ -367,14 +367,14 @@ class PairSums:
             return
         blocks = self._blocks
         coarse, count = np.empty_like(points.level), len(blocks.starts) - 1
-        inner = SortedPoints(
+        inner = OrderedPoints(
             np.empty_like(points.z),
             np.empty_like(points.level),
             blocks.starts,
             np.empty(count, dtype=np.int64),
         )
         split(points, blocks, coarse, inner)
-        within(SortedPoints(points.z, coarse, points.starts, np.diff(blocks.first)), tau, found)
+        within(OrderedPoints(points.z, coarse, points.starts, np.diff(blocks.first)), tau, found)
         inside = make_empty_sums(len(points.z), count)
         within(inner, tau, inside)
         add_inner(inside, blocks, found)
@@ -395,12 +395,12 @@ class PairSums:
         return blocks
 
     def scattered(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values in sorted order (n,) at their points.
+        """Return values in the order of `order` (n,) at their points.
 
         Parameters
         ----------
         values : ndarray of shape (n,)
-            Values in sorted order.
+            Values in the order of `order`.
 
         Returns
         -------
@@ -413,7 +413,7 @@ class PairSums:
 
     @cached_property
     def point_costs(self) -> Array:
-        """Cost c of the query of every point in sorted order, shape (n,)."""
+        """Cost c of the query of every point in the order of `order`, shape (n,)."""
         return np.repeat(self.costs, np.diff(self.rows.starts))
 
     def at_costs(self, costs: Array) -> Self:

@@ -48,8 +48,10 @@ The Hessian is then accurate enough for Newton's method.
 """
 
 
-class SortedPoints(NamedTuple):
-    """Points of all queries, sorted by (query, z), or by (query, level) for pair by pair.
+class OrderedPoints(NamedTuple):
+    """Points of all queries, in an order by queries.
+
+    Points of a query are sorted by z, or by level for sums that go pair by pair.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ class SortedPoints(NamedTuple):
 class ThresholdSums(NamedTuple):
     """Sums over the pairs with z_i - z_j < tau and slacks u_ij = tau - z_i + z_j > 0.
 
-    `degree`, `balance` and `pull` are exact and in sorted order.
+    `degree`, `balance` and `pull` are exact and in the order of the points.
 
     Parameters
     ----------
@@ -106,8 +108,8 @@ class Blocks(NamedTuple):
     starts : ndarray of int of shape (blocks + 1,)
         Index of the first point of every block.
     place : ndarray of int of shape (n,)
-        Index, among the points by blocks, of every point in sorted order. Points of a
-        block are sorted by z.
+        Index, among the points by blocks, of every point of `OrderedPoints`. Points of
+        a block are sorted by z.
     """
 
     shift: int
@@ -121,22 +123,21 @@ class PairGraph(NamedTuple):
 
     Parameters
     ----------
-    points : SortedPoints
-        Points in sorted order.
+    points : OrderedPoints
+        Points.
     high, low : int
         Thresholds in units of the grid.
     degree : ndarray of int of shape (n,)
-        Number of these pairs of each point, in sorted order: the diagonal of the
-        graph's Laplacian.
+        Number of these pairs of each point: the diagonal of the graph's Laplacian.
     """
 
-    points: SortedPoints
+    points: OrderedPoints
     high: int
     low: int
     degree: Index
 
 
-def _pairs_at_most(points: SortedPoints) -> float:
+def _pairs_at_most(points: OrderedPoints) -> float:
     """Return an upper bound of the number of pairs."""
     return float(np.sum(np.diff(points.starts).astype(np.float64) ** 2))
 
@@ -286,12 +287,12 @@ def gathered(
     z: Index,
     levels: Level,
 ) -> None:
-    """Compute (f - middle) / unit, rounded, and the levels, both in sorted order.
+    """Compute (f - middle) / unit, rounded, and the levels, both in the order of `order`.
 
     Parameters
     ----------
     order : ndarray of int of shape (n,)
-        Points by query, sorted by f.
+        Points by query.
     f : ndarray of shape (m,)
         Decision values.
     level : ndarray of int of shape (m,)
@@ -299,7 +300,7 @@ def gathered(
     starts : ndarray of int of shape (queries + 1,)
         Index of the first point of every query.
     middle : ndarray of shape (queries,)
-        Medians of f.
+        f of the middle point of every query.
     unit : float
         Unit of the grid.
     z : ndarray of int of shape (n,)
@@ -314,15 +315,15 @@ def gathered(
 
 
 @brief
-def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
+def within(points: OrderedPoints, tau: int, sums: ThresholdSums) -> None:
     """Sum over the pairs within tau.
 
     Sums of u^2 are approximate; all other sums are exact up to a final rounding.
 
     Parameters
     ----------
-    points : SortedPoints
-        Points in sorted order.
+    points : OrderedPoints
+        Points sorted by query and z.
     tau : int
         Threshold in units of the grid.
     sums : ThresholdSums
@@ -385,12 +386,14 @@ def within(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
 
 
 @brief_for(lambda points, tau, sums: _pairs_at_most(points))
-def within_by_pairs(points: SortedPoints, tau: int, sums: ThresholdSums) -> None:
-    """Sum over the pairs within tau, pair by pair; the sums are those of `within`.
+def within_by_pairs(points: OrderedPoints, tau: int, sums: ThresholdSums) -> None:
+    """Sum over the pairs within tau, pair by pair, as `within` does.
+
+    Counts and A'u are the same; sums of u and u^2 are added in another order.
 
     Parameters
     ----------
-    points : SortedPoints
+    points : OrderedPoints
         Points sorted by query and level, in any order of z.
     tau : int
         Threshold in units of the grid.
@@ -425,13 +428,13 @@ def within_by_pairs(points: SortedPoints, tau: int, sums: ThresholdSums) -> None
 
 
 @jit
-def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
+def put_in_blocks(points: OrderedPoints, blocks: Blocks) -> None:
     """Fill `starts`, which must be 0, and `place` of the blocks.
 
     Parameters
     ----------
-    points : SortedPoints
-        Points in sorted order.
+    points : OrderedPoints
+        Points sorted by query and z.
     blocks : Blocks
         Blocks, also the output.
     """
@@ -456,18 +459,18 @@ def put_in_blocks(points: SortedPoints, blocks: Blocks) -> None:
 
 
 @jit
-def split(points: SortedPoints, blocks: Blocks, coarse: Level, inner: SortedPoints) -> None:
+def split(points: OrderedPoints, blocks: Blocks, coarse: Level, inner: OrderedPoints) -> None:
     """Split the points into a problem with blocks as levels and a problem per block.
 
     Parameters
     ----------
-    points : SortedPoints
-        Points in sorted order.
+    points : OrderedPoints
+        Points sorted by query and z.
     blocks : Blocks
         Blocks of levels.
     coarse : ndarray of int of shape (n,)
         Output: the block of every point in its query.
-    inner : SortedPoints
+    inner : OrderedPoints
         Output: z, level and levels of the points by blocks.
     """
     shift, last = blocks.shift, np.int32((1 << blocks.shift) - 1)
@@ -518,7 +521,7 @@ def laplacian_product(graph: PairGraph, order: Index, costs: Array, values: Arra
     graph : PairGraph
         Pairs.
     order : ndarray of int of shape (n,)
-        Points in sorted order; L v is 0 at all other points.
+        Points of the graph; L v is 0 at all other points.
     costs : ndarray of shape (queries,)
         Costs of the queries.
     values : ndarray of shape (m,)
@@ -579,7 +582,7 @@ def laplacian_product_by_pairs(
     graph : PairGraph
         Pairs.
     order : ndarray of int of shape (n,)
-        Points in sorted order; L v is 0 at all other points.
+        Points of the graph; L v is 0 at all other points.
     costs : ndarray of shape (queries,)
         Costs of the queries.
     values : ndarray of shape (m,)
@@ -627,7 +630,7 @@ def laplacian_gram(
     X : ndarray of shape (m, d)
         Features.
     order : ndarray of int of shape (n,)
-        Points in sorted order.
+        Points of the graph, sorted by query and z.
     costs : ndarray of shape (queries,)
         Costs of the queries.
     graph : PairGraph
@@ -701,7 +704,7 @@ def laplacian_gram_by_buckets(
     centre : ndarray of shape (d,)
         Mean of the features.
     order : ndarray of int of shape (n,)
-        Points in sorted order.
+        Points of the graph, sorted by query and z.
     costs : ndarray of shape (queries,)
         Costs of the queries.
     graph : PairGraph

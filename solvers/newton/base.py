@@ -337,7 +337,7 @@ def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) 
     The derivative is piecewise linear and increasing.
 
     Newton's method in a bracket. A step out of the bracket is replaced by the secant
-    step, and every third time by bisection. While the bracket has no upper end, t
+    step, and every third time, or without a descent, by bisection. While the bracket has no upper end, t
     doubles.
     """
     low, below, high, above = 0.0, move.first, np.inf, np.inf
@@ -359,7 +359,7 @@ def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) 
                 2 * low
                 if high == np.inf
                 else (low + high) / 2
-                if look % 3 == 2
+                if look % 3 == 2 or not below < above
                 else low - below * (high - low) / (above - below)
             )
     return low

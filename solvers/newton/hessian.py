@@ -362,7 +362,7 @@ class NewtonSystem:
 
     @cached_property
     def _point_square(self) -> float:
-        """Mean of |z|^2 over some of the points."""
+        """Mean of |z|^2 over the points."""
         return self.Z.mean_square()
 
     def _factor(self, seen: LossAtIterate, H: Array, single: bool = False) -> Solve:
@@ -430,7 +430,10 @@ class NewtonSystem:
                 break  # At this rate `most` products will not suffice.
             self.products += 1
             Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)
-            step = rho / float(d @ Hd)
+            bend = float(d @ Hd)
+            if not 0.0 < bend < np.inf:
+                break  # The numbers have left the range of float64.
+            step = rho / bend
             s, r = s + step * d, r - step * Hd
             r2, y = float(r @ r), precondition(r)
             before, rho = rho, float(r @ y)

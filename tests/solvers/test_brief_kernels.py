@@ -118,7 +118,7 @@ def _panels(rng: np.random.Generator) -> tuple[Any, ...]:
 def _sorted_points(rng: np.random.Generator) -> Any:
     """Return points of three queries in sorted order, rounded to whole numbers."""
     z = np.concatenate([np.sort(rng.integers(-500, 500, 10)) for _ in range(3)])
-    return pair_sweeps.SortedPoints(
+    return pair_sweeps.OrderedPoints(
         z,
         rng.integers(3, size=30).astype(np.int32),
         np.array([0, 10, 20, 30]),
@@ -141,7 +141,7 @@ def _levelled_points(rng: np.random.Generator) -> Any:
     """Return points of three queries sorted by level, rounded to whole numbers."""
     z, level, starts, levels = _sorted_points(rng)
     level = np.concatenate([np.sort(level[a : a + 10]) for a in starts[:-1]])
-    return pair_sweeps.SortedPoints(rng.permutation(z), level, starts, levels)
+    return pair_sweeps.OrderedPoints(rng.permutation(z), level, starts, levels)
 
 
 def _within_by_pairs(rng: np.random.Generator) -> tuple[Any, ...]:

@@ -30,7 +30,7 @@ from equimargin.solvers.newton import hessian, newton
 from equimargin.solvers.newton.hessian import TRIED_PRODUCTS, NewtonSystem
 from equimargin.solvers.newton.start import MOST_POINTS, Subsample
 from equimargin.solvers.progress import DualConvergenceMonitor
-from equimargin.solvers.solution import Limits
+from equimargin.solvers.solution import Limits, Status
 from narrow import present
 from optima import LABELS, SCALED, reached, same_optimum
 
@@ -343,3 +343,41 @@ def test_a_diagonal_that_is_too_large_is_summed_in_float64_at_once(
     done = noted(monkeypatch)
     solve(dependent(1e3, scale=1e6), "newton", max_iter=10)
     assert next(step for step in done if isinstance(step, bool)) is False
+
+
+@pytest.mark.parametrize("scale", [1e12, 3e18, 1e25])
+def test_hessians_are_summed_in_float64_for_a_few_points_of_extreme_size(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 60))
+    levels = np.digitize(X[:, 0] + rng.normal(size=2000), (-0.5, 0.5))
+    X[[1, 2]] *= scale
+    done = noted(monkeypatch)
+    found = solve(ranking(X, levels, loss="squared_hinge"), "newton", max_iter=3)
+    assert [step for step in done if isinstance(step, bool)]
+    assert not any(step is True for step in done)
+    assert found.reason and np.isfinite(found.point.w).all()
+
+
+def test_directions_of_ascent_end_a_run_with_its_best_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(NewtonSystem, "solve", lambda self, seen, progress: 1e-30 * seen.G)
+    found = solve(squared(SCALED, LABELS), "newton")
+    assert found.status is Status.NUMERICAL_FAILURE
+    assert "no progress" in found.reason and np.isfinite(found.point.w).all()
+
+
+def test_a_hessian_that_overflows_float32_gives_way_to_one_in_float64(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 60))
+    levels = np.digitize(X[:, 0] + rng.normal(size=2000), (-0.5, 0.5))
+    X[[1, 2]] *= 3e18
+    monkeypatch.setattr(Explicit, "mean_square", lambda self: 60.0)
+    done = noted(monkeypatch)
+    found = solve(ranking(X, levels, loss="squared_hinge"), "newton", max_iter=3)
+    assert [step for step in done if isinstance(step, bool)][:2] == [True, False]
+    assert found.reason and np.isfinite(found.point.w).all()
