@@ -29,8 +29,8 @@ from equimargin.formulations.partitions.whole import BLOCK_PAIR_ROWS, GlobalStat
 from equimargin.formulations.problem.labels import queries
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs
 from equimargin.formulations.rows.pair_sweeps import (
-    PairGraph,
     OrderedPoints,
+    PairGraph,
     ThresholdSums,
     _add_row,
     _take_row,

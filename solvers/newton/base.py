@@ -337,8 +337,8 @@ def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) 
     The derivative is piecewise linear and increasing.
 
     Newton's method in a bracket. A step out of the bracket is replaced by the secant
-    step, and every third time, or without a descent, by bisection. While the bracket has no upper end, t
-    doubles.
+    step; every third time, and if the derivative does not increase, by bisection. While
+    the bracket has no upper end, t doubles.
     """
     low, below, high, above = 0.0, move.first, np.inf, np.inf
     t = 1.0
@@ -355,6 +355,7 @@ def _least(phi: Loss, move: Move, line: Line, progress: DualConvergenceMonitor) 
             high, above = t, d1
         t = t - d1 / d2 if d2 > 0 else np.inf
         if not low < t < high:
+            # Along an ascent, which rounding can cause, `below` may equal `above`.
             t = (
                 2 * low
                 if high == np.inf

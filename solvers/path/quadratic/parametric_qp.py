@@ -246,7 +246,8 @@ class ParametricQP:
         task, work = WalkStart.JUDGE, self.program.of.E.size + 10 * len(at.alpha)
         while True:
             until = trace.page.filled.item() + budget.next_look(len(trace), work) - len(trace)
-            match Pause(steps.walk(on, trace.page, int(task), budget.lambda_min, until)):
+            pause, _ = steps.walk(on, trace.page, int(task), budget.lambda_min, until)
+            match Pause(pause):
                 case Pause.NOTED:
                     if len(trace) == 1:
                         trace.alpha = at.alpha.copy()

@@ -34,6 +34,7 @@ from equimargin.formulations import (
     regression,
 )
 from equimargin.formulations.kernels.kernel import Linear
+from equimargin.formulations.numeric import jit
 from equimargin.formulations.rows.listed import Signed, Tube
 from equimargin.solvers import (
     RegularizationPath,
@@ -44,6 +45,7 @@ from equimargin.solvers import (
     solve_declaration,
 )
 from equimargin.solvers.path.function import balanced, without_offset
+from equimargin.solvers.path.quadratic import steps
 from equimargin.solvers.path.quadratic.active_set import (
     Differences,
     PathWorkingSet,
@@ -1145,3 +1147,22 @@ def test_kernel_values_beyond_all_floats_are_refused() -> None:
         )
         with pytest.raises(ValueError, match="kernel values are outside the float64 range"):
             regularization_path(problem)
+
+
+def test_a_hundred_short_paths_take_less_work_than_compiling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work, walk = [], steps.walk
+
+    def noted(*arguments: Any) -> tuple[int, int]:
+        result = walk(*arguments)
+        work.append(steps._walk_work(result, *arguments))
+        return result
+
+    monkeypatch.setattr(steps, "walk", noted)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + rng.normal(size=30) > 0, 1.0, -1.0)
+    path = regularization_path(classification(X, y, kernel=rbf(0.2)), 1e-2)
+    assert path.complete
+    assert 0 < 100 * sum(work) < jit.ENTRIES_PER_BYTE * jit._size(walk)
