@@ -212,7 +212,7 @@ class FamilyProgress:
         return job.known_refusal
 
     def turn(self, place: int) -> int:
-        """Return the rank of a job within its family.
+        """Return the present rank of a job within its family.
 
         0: the first solver. 1: the first declaration. 2: other declarations by its
         backend. 3: other solvers. 4: declarations by other backends. 5: jobs that are

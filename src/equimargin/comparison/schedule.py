@@ -4,8 +4,8 @@ The solver that `solve` would choose goes first in every family, because it prov
 optimum soonest, and then one declaration of each: verdicts need no more. Then follow
 the other jobs, family by family: its declarations by the same backend, its other
 solvers, its declarations by the other backends, reference solvers, and negative
-controls. While a family has no verdict, libraries of which one more answer is unlikely
-to bring it follow the others, before reference solvers.
+controls. While a family has no verdict, a library whose next answer is unlikely to
+bring one goes after the others, but before reference solvers.
 
 Invariants:
 
