@@ -229,6 +229,7 @@ class FamilyProgress:
             return int(job.formulation is not None)
         if job.control or job.is_reference:
             return 7 if job.control else 6
+        # Other libraries are more likely to bring the verdict.
         if self.evidence and not self.agrees and job.library in self._exhausted:
             return 5
         if job.formulation is None:
