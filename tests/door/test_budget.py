@@ -251,7 +251,7 @@ def test_without_a_solver_two_declarations_by_a_slow_library_decide(
 
 
 def test_an_answer_may_arrive_while_another_thread_reads_the_answers_so_far() -> None:
-    """Jobs are started in another thread than answers are recorded in."""
+    """One thread starts jobs, another records answers."""
     problem = classification(X, Y)
     jobs = list(Choice.of("*.primal", ["CLARABEL", "SCS"]).jobs(problem, 1e-8))
     family = FamilyProgress(problem, jobs, 1e-6, find_available_answers(problem))
