@@ -173,8 +173,10 @@ def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     *vectors : ndarray of shape (m,)
         Coefficients of each product.
     """
-    if len(vectors) > 0 and problem.explicit is None and (
-        problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m
+    if (
+        len(vectors) > 0
+        and problem.explicit is None
+        and (problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m)
     ):
         merged = np.array([problem.gram.merged(v) for v in vectors])
         largest = np.count_nonzero(merged, axis=1).max(initial=0)
