@@ -358,7 +358,7 @@ def test_hessians_are_summed_in_float64_for_a_few_points_of_extreme_size(
     assert [step for step in done if isinstance(step, bool)]
     assert not any(step is True for step in done)
     assert found.reason
-    assert np.isfinite(present(found.point.w)).all()
+    assert np.isfinite(present(found.w)).all()
 
 
 def test_directions_of_ascent_end_a_run_with_its_best_point(
@@ -368,7 +368,7 @@ def test_directions_of_ascent_end_a_run_with_its_best_point(
     found = solve(squared(SCALED, LABELS), "newton")
     assert found.status is Status.NUMERICAL_FAILURE
     assert "no progress" in found.reason
-    assert np.isfinite(present(found.point.w)).all()
+    assert np.isfinite(present(found.w)).all()
 
 
 def test_a_hessian_that_overflows_float32_gives_way_to_one_in_float64(
@@ -383,4 +383,4 @@ def test_a_hessian_that_overflows_float32_gives_way_to_one_in_float64(
     found = solve(ranking(X, levels, loss="squared_hinge"), "newton", max_iter=3)
     assert [step for step in done if isinstance(step, bool)][:2] == [True, False]
     assert found.reason
-    assert np.isfinite(present(found.point.w)).all()
+    assert np.isfinite(present(found.w)).all()
