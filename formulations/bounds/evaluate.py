@@ -27,7 +27,10 @@ from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, Implic
 LARGEST_VALUE_ERROR = 1e-11
 """Maximum error of f relative to the largest |t_r|; above it extended precision is used."""
 MAX_SHARED_RATIO = 1.5
-"""Maximum of the points with coefficients in a pass over K, relative to one product's."""
+"""Maximum number of points with a coefficient in any product of a shared pass.
+
+It is relative to the number of the single product with the most.
+"""
 LARGEST_WEIGHT_ERROR = 1e-10
 """Maximum relative error of |w|^2; above it w is recomputed in extended precision."""
 NOTICED_CHANGE = 0.1
@@ -170,8 +173,10 @@ def prepare_products(problem: MarginProblem, *vectors: Array) -> None:
     *vectors : ndarray of shape (m,)
         Coefficients of each product.
     """
-    if problem.explicit is None and (
-        problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m
+    if (
+        len(vectors) > 0
+        and problem.explicit is None
+        and (problem.m <= STORED_ROWS or len(problem.rows.touched) == problem.m)
     ):
         merged = np.array([problem.gram.merged(v) for v in vectors])
         largest = np.count_nonzero(merged, axis=1).max(initial=0)

@@ -228,6 +228,7 @@ def prepare_intervals(problem: MarginProblem, *points: Point) -> None:
     *points : Point
         Points as in `interval`.
     """
+    problem = problem.proven
     if problem.explicit is not None:
         return
     of_alpha = [point.alpha for point in points if point.alpha is not None]
@@ -372,8 +373,8 @@ def _half_norm2(at: Evaluation, way: float) -> float:
 def _losses(problem: Problem, u: Array, way: float) -> float:
     """Return sum_r c_r loss(u_r), rounded up or down."""
     costs = problem.rows.spread(_costs(problem, way))
-    # The loss of any other row is 0.
-    paid = u > -problem.phi.width
+    # The loss of any other row is 0; that of a NaN is not left out.
+    paid = ~(u <= -problem.phi.width)
     return sum_rounded(problem.phi.bound(u[paid], costs[paid], way), way)
 
 

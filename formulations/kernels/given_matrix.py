@@ -48,7 +48,7 @@ class UnprovenShift:
         return proven_shift(self.K)
 
 
-# After an overflow the factorisation fails, and nothing is proved.
+# An overflow makes the factor infinite or NaN, and nothing is proved.
 @np.errstate(over="ignore", invalid="ignore")
 def find_shift(K: Array) -> float | UnprovenShift | None:
     """Return the shift of a small matrix; that of a large one is left unproven.
@@ -133,10 +133,11 @@ def _is_semidefinite(A: Array) -> bool:
     A[places] -= 4 * UNIT * np.abs(A.diagonal())
     try:
         # A.T has LAPACK's column-major order, so that the factorisation is in place.
-        cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+        factor, _ = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return False
-    return True
+    # LAPACK takes a NaN for a positive pivot; it stays on the diagonal of its row.
+    return bool(np.isfinite(factor.diagonal()).all())
 
 
 def _margin(A: Array) -> tuple[float, float]:

@@ -381,7 +381,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     @functools.cached_property
     def _cache_file(self) -> _SealedFiles:
-        return _SealedFiles(self._cache_path, self._impl.filename_base)
+        stamp = _stamp(inspect.getfile(self._py_func))
+        return _SealedFiles(self._cache_path, f"{self._impl.filename_base}.{stamp}")
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the cached code, or None.
@@ -419,7 +420,7 @@ class _SealedFiles:
     folder : str
         Folder of the files.
     name : str
-        Start of their names.
+        Start of their names; that of another source or another numba differs.
     """
 
     def __init__(self, folder: str, name: str) -> None:
@@ -428,11 +429,20 @@ class _SealedFiles:
     @property
     def exist(self) -> bool:
         """True if there is a file."""
-        return next(self.folder.glob(f"{self.name}.*.nbc"), None) is not None
+        return any(self._all())
+
+    def flush(self) -> None:
+        """Remove the files of all signatures."""
+        for path in self._all():
+            path.unlink(missing_ok=True)
+
+    def _all(self) -> Iterator[Path]:
+        """Yield the files of all signatures."""
+        return self.folder.glob(f"{self.name}.*.nbc")
 
     def _path(self, key: Any) -> Path:
         """Return the path of the file of a key: types, processor and code."""
-        digest = hashlib.sha256(repr((numba.__version__, key)).encode()).hexdigest()
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()
         return self.folder / f"{self.name}.{digest[:16]}.nbc"
 
     def load(self, key: Any) -> Any:
@@ -460,6 +470,17 @@ class _SealedFiles:
         except OSError:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+@functools.cache
+def _stamp(file: str) -> str:
+    """Return a digest of a source file and of numba's version.
+
+    The folder's name has a digest of the sources of problems and solvers; other files
+    may have compiled functions, too.
+    """
+    version = numba.__version__.encode()
+    return hashlib.sha256(version + b"\0" + Path(file).read_bytes()).hexdigest()[:16]
 
 
 class _Clock:
@@ -552,7 +573,8 @@ def run_seconds() -> float:
 def is_compiled(kernel: Callable[..., Any]) -> bool:
     """Return True if a function has been compiled for some argument types.
 
-    Either this process has compiled it, or its code is in the cache.
+    Either this process has compiled it, or a file of its code is in the cache, perhaps of
+    another processor.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class CanonicalProblem(AnyProblem):
 
     @property
     def has_gap(self) -> bool:
-        """True unless K is known to be indefinite, so that a gap measures no error.
+        """False if K is known to be indefinite: a gap is then no error bound.
 
         Unlike `convex`, it needs no proof.
         """

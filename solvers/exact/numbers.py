@@ -216,6 +216,7 @@ def integral(problem: Problem) -> IntegerProblem:
     problem : Problem
         MarginProblem or OneNormProblem with a rational kernel; for the latter t = 1.
     """
+    problem = problem.proven
     K, denominator = gram_in_integers(problem.kernel, problem.X, problem.gram.shift)
     rows, p = problem.rows, problem.p
     A = rows.matrix

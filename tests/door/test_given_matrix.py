@@ -15,16 +15,26 @@ from hypothesis import strategies as st
 
 from equimargin import compare
 from equimargin.estimators import MarginClassifier
-from equimargin.formulations import classification, declare, interval, precomputed, rbf
+from equimargin.formulations import (
+    Interval,
+    Point,
+    classification,
+    declare,
+    interval,
+    precomputed,
+    rbf,
+)
+from equimargin.formulations.bounds.intervals import prepare_intervals
 from equimargin.formulations.bounds.stability import stability
 from equimargin.formulations.kernels import given_matrix
 from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
 from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.formulations.problem import limits
 from equimargin.proofs import Verdict, certificate
-from equimargin.solvers import Solution, Status, regularization_path, solve
+from equimargin.solvers import Solution, Status, exact_optimum, regularization_path, solve
 from equimargin.solvers.batches.cost_grid import solve_grid
 from equimargin.solvers.batches.one_vs_one import one_vs_one
+from equimargin.solvers.exact.sensitivity import Cost, exact_sensitivity
 from narrow import present
 
 M = 300
@@ -208,3 +218,49 @@ def test_asymmetry_is_the_largest_difference(m: int, seed: int, changed: str) ->
     with compile_eagerly():
         assert asymmetry(K) == np.abs(K - K.T).max()
     assert (find_shift(K) is None) or np.linalg.eigvalsh((K + K.T) / 2)[0] > -1e-6 * m
+
+
+@pytest.mark.parametrize("m", [6, 200])
+@pytest.mark.parametrize(("diagonal", "entry"), [(1e-300, 1e160), (1e-4, 1e160), (1.0, -1e307)])
+def test_a_factorisation_that_overflows_proves_nothing(
+    m: int, diagonal: float, entry: float
+) -> None:
+    """The quadratic form at e_0 - e_5 is 2 (diagonal - |entry|)."""
+    K = diagonal * np.eye(m)
+    K[0, 5] = K[5, 0] = entry
+    assert given_matrix.proven_shift(K) is None
+    problem = classification(K, np.resize([1, -1], m), 1.0, precomputed())
+    assert not problem.convex
+    assert interval(problem, Point(alpha=np.zeros(m))) == Interval(-inf, inf, problem.scale)
+
+
+@pytest.mark.parametrize("change", [lambda K: K * 0.25, lambda K: K + 1e-5 * np.eye(len(K))])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_bounds_of_an_estimator_are_of_the_matrix_of_its_fit(change: Any, labels: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    K, y = X @ X.T, rng.integers(0, labels, 150)
+    due = MarginClassifier(kernel="precomputed").fit(K.copy(), y).objective_bounds_
+    estimator = MarginClassifier(kernel="precomputed").fit(K, y)
+    K[:] = change(K)
+    assert estimator.objective_bounds_ == due
+
+
+def test_derivatives_and_errors_are_of_the_proven_matrix() -> None:
+    """A matrix of rank 1 above the size that is proven at once needs a shift."""
+    x = np.random.default_rng(3).integers(-3, 4, (140, 1)).astype(float)
+    y = np.where(x[:, 0] > 0, 1, -1)
+    y[:9] *= -1
+    problem = classification(x @ x.T, y, 0.125, precomputed())
+    assert isinstance(problem.shift, given_matrix.UnprovenShift)
+    proven = problem.proven
+    assert proven.shift > 0
+    optimum = exact_optimum(problem)
+    found = exact_sensitivity(problem, Cost(), optimum=optimum)
+    assert found.value == exact_sensitivity(proven, Cost()).value
+
+
+def test_intervals_of_no_vector_are_prepared() -> None:
+    problem = classification(np.eye(3), [1, -1, 1], 1.0, precomputed())
+    prepare_intervals(problem)
+    prepare_intervals(problem, Point())

@@ -102,6 +102,37 @@ def test_a_changed_callee_is_never_served_from_the_cache(
     assert list(kernels.rglob("*.nb?")) == []
 
 
+def test_changed_constant_of_a_kernel_elsewhere_is_noticed(kernels: Path, tmp_path: Path) -> None:
+    """The folder of the cache is named after the sources in formulations/ and solvers/."""
+    program = (
+        "from equimargin.elsewhere import step\n"
+        "print(step(0), 'read' if step.stats.cache_hits else 'compiled')"
+    )
+    elsewhere, place = kernels / "elsewhere.py", {"NUMBA_CACHE_DIR": str(tmp_path)}
+    elsewhere.write_text(CALLEE.format(step=10))
+    assert call(kernels.parent, program, **place) == "10 compiled"
+    assert call(kernels.parent, program, **place) == "10 read"
+    elsewhere.write_text(CALLEE.format(step=11))
+    assert call(kernels.parent, program, **place) == "11 compiled"
+
+
+def test_code_of_another_numba_is_not_there_and_recompiling_removes_files(
+    kernels: Path, tmp_path: Path
+) -> None:
+    place = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert call(kernels.parent, **place) == "20 compiled"
+    program = (
+        "import numba\n{}\n"
+        "from equimargin.formulations.numeric.jit import is_compiled\n"
+        "from equimargin.solvers.caller import twice\n"
+        "print(is_compiled(twice)){}"
+    )
+    assert call(kernels.parent, program.format("", ""), **place) == "True"
+    assert call(kernels.parent, program.format("numba.__version__ = '9.9'", ""), **place) == "False"
+    again = "\ntwice(0); twice.recompile(); print(is_compiled(twice))"
+    assert call(kernels.parent, program.format("", again), **place) == "True\nTrue"
+
+
 def test_without_a_writable_directory_kernels_are_compiled_anew(
     kernels: Path, tmp_path: Path
 ) -> None:

@@ -157,6 +157,7 @@ def exact_sensitivity(
             "rows that must be met have no derivative in general, as a change may make them "
             "infeasible; give finite costs"
         )
+    problem = problem.proven
     check_parameter(problem, parameter)
     seconds = DEFAULT_SECONDS if time_limit is None else positive(time_limit, "time_limit")
     points = _new_points(problem, new)

@@ -248,7 +248,9 @@ class DeviceEstimator(CostEstimator):
 
 
 def symmetrise(K: Features) -> Features:
-    """Return a square matrix, symmetric if its asymmetry is rounding error.
+    """Return a copy of a square matrix, symmetric if its asymmetry is rounding error.
+
+    Bounds that are computed later are then those of the matrix of the fit.
 
     Parameters
     ----------
@@ -257,9 +259,9 @@ def symmetrise(K: Features) -> Features:
     """
     # A symmetric matrix, as most are, needs one pass.
     if not is_sparse(K) and asymmetry(np.ascontiguousarray(K)) == 0:
-        return K
+        return K.copy()
     mean = (K + K.T) / 2
-    return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K
+    return mean if abs(K - mean).max() <= ROUNDED_GRAM * abs(K).max() else K.copy()
 
 
 def find_classes(y: ArrayLike) -> tuple[NDArray[np.generic], Index]:

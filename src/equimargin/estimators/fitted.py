@@ -149,8 +149,8 @@ def make_coefficients(solutions: Sequence[Solution], parts: Sequence[Index], m: 
 class Proof:
     """Bounds, gap and multipliers of the solutions of a fit.
 
-    Problems, points and the training data are stored, but no Gram matrix. A pickle has
-    the bounds and the gap alone.
+    Problems, points and the training data are stored, and only a given Gram matrix. A
+    pickle has the bounds and the gap alone, which are computed for it.
 
     Parameters
     ----------

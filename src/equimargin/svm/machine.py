@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from equimargin.estimators.base import KernelEstimator, symmetrise
 from equimargin.estimators.fitted import Functions, ProvenSolution
 from equimargin.formulations import Kernel, precomputed
-from equimargin.formulations.kernels.given_matrix import proven_shift
+from equimargin.formulations.kernels.given_matrix import asymmetry, proven_shift
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense, is_sparse
 from equimargin.solvers import Solution, Status
@@ -97,11 +97,11 @@ class SupportVectorMachine(KernelEstimator):
 
     def _refuse_no_kernel(self, K: Features) -> None:
         """Raise an error if a callable kernel is no kernel on the training points."""
-        asymmetry = float(abs(K - K.T).max())
-        if asymmetry > 0:
+        difference = asymmetry(np.ascontiguousarray(K))
+        if difference > 0:
             raise ValueError(
                 f"kernel must be symmetric: k(x, z) and k(z, x) of training points differ by up "
-                f"to {asymmetry:.3g}; correct the function"
+                f"to {difference:.3g}; correct the function"
             )
         if proven_shift(K) is not None:
             return
