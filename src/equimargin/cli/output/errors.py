@@ -20,7 +20,7 @@ It warns when it cleans up after stopped processes, which is no fault.
 
 
 SMALLER_DATA = "use fewer rows (--sample) or features (--drop)"
-"""What to do if the memory is too small for the data."""
+"""Advice if the memory is too small for the data."""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
     Parameters
     ----------
     for_memory : str, default SMALLER_DATA
-        What to do if there is not enough memory.
+        Advice if there is not enough memory.
     """
     try:
         yield
