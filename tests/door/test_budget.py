@@ -233,6 +233,35 @@ def test_without_a_verdict_the_next_library_has_neither_agreed_nor_taken_long(
     assert found.done == found.total
 
 
+def test_without_a_solver_two_declarations_by_a_slow_library_decide(
+    costs: Costs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve: Any = solve_declaration
+
+    def slow(*declared: Any, **total: float) -> Any:
+        return replace(solve(*declared, **total), solve_seconds=allowance.LEAST_ALLOWANCE)
+
+    monkeypatch.setattr(job, "solve_declaration", slow)
+    stages = comparisons(classification(X, Y), solvers=["CLARABEL", "SCS", "OSQP"])
+    verdict = next(v for v in (stage.families[0] for stage in stages) if v.verdict is Verdict.AGREE)
+    assert [judgement.evidence.run.name for judgement in verdict.judgements] == [
+        "svm.soft.primal by CLARABEL",
+        "svm.soft.dual by CLARABEL",
+    ]
+
+
+def test_an_answer_may_arrive_while_another_thread_reads_the_answers_so_far() -> None:
+    """One thread starts jobs, another records answers."""
+    problem = classification(X, Y)
+    jobs = list(Choice.of("*.primal", ["CLARABEL", "SCS"]).jobs(problem, 1e-8))
+    family = FamilyProgress(problem, jobs, 1e-6, find_available_answers(problem))
+    family.enter(0, jobs[0].ended_its_process, False)
+    reading = iter(family.evidence)
+    family.enter(1, jobs[1].ended_its_process, False)
+    assert list(reading) == [0]
+    assert list(family.evidence) == [0, 1]
+
+
 def test_controls_are_run_whatever_was_spent(costs: Costs) -> None:
     costs.of = lambda job: (100.0, 100.0, 0.0)
     compare(classification(X, Y), include_controls=True)

@@ -254,6 +254,7 @@ def test_derivatives_and_errors_are_of_the_proven_matrix() -> None:
     problem = classification(x @ x.T, y, 0.125, precomputed())
     assert isinstance(problem.shift, given_matrix.UnprovenShift)
     proven = problem.proven
+    assert isinstance(proven.shift, float)
     assert proven.shift > 0
     optimum = exact_optimum(problem)
     found = exact_sensitivity(problem, Cost(), optimum=optimum)

@@ -106,7 +106,8 @@ class FamilyProgress:
         patient : bool
             True to set no limit.
         """
-        self.evidence[place] = found
+        # A new dictionary: a thread that starts jobs may be iterating over the present one.
+        self.evidence = {**self.evidence, place: found}
         self.verdict = self._judged()
         if patient:
             return
@@ -211,7 +212,7 @@ class FamilyProgress:
         return job.known_refusal
 
     def turn(self, place: int) -> int:
-        """Return the rank of a job within its family.
+        """Return the present rank of a job within its family.
 
         0: the first solver. 1: the first declaration. 2: other declarations by its
         backend. 3: other solvers. 4: declarations by other backends. 5: jobs that are
@@ -228,7 +229,7 @@ class FamilyProgress:
             return int(job.formulation is not None)
         if job.control or job.is_reference:
             return 7 if job.control else 6
-        # A verdict needs answers of two libraries, so that other ones go first.
+        # Other libraries are more likely to bring the verdict.
         if self.evidence and not self.agrees and job.library in self._exhausted:
             return 5
         if job.formulation is None:
@@ -239,16 +240,18 @@ class FamilyProgress:
     def _exhausted(self) -> set[str]:
         """Libraries of which one more answer is unlikely to end the wait for a verdict.
 
-        Either one of their answers agrees, so that the next is no second witness, or a
-        backend took LEAST_ALLOWANCE or longer and its answer does not agree.
+        Either a declaration took its backend LEAST_ALLOWANCE or longer and does not
+        agree, or an answer agrees and a solver can run: a verdict then needs two
+        libraries, whereas two declarations by one may decide where no solver runs.
         """
+        declared = [
+            judgement.evidence.run
+            for judgement in self.verdict.judgements
+            if judgement.evidence.run.formulation and judgement.agreement is not Agreement.AGREES
+        ]
+        slow = {run.solver for run in declared if (run.solve_seconds or 0.0) >= LEAST_ALLOWANCE}
         agreeing = {judgement.evidence.run.witness for judgement in self.agreeing}
-        slow = {
-            run.solver
-            for run in (evidence.run for evidence in self.evidence.values())
-            if run.formulation is not None and (run.solve_seconds or 0.0) >= LEAST_ALLOWANCE
-        }
-        return agreeing | slow
+        return slow | agreeing if True in self._firsts else slow
 
     @cached_property
     def _firsts(self) -> dict[bool, int]:

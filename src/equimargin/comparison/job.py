@@ -119,8 +119,8 @@ class Job:
     def preference(self) -> tuple[bool, int, bool]:
         """Sort key among jobs of equal priority; the job with the smaller key runs first.
 
-        A solver that "auto" tries first precedes others, and so do a backend that suits
-        the program and a declaration that is not dense.
+        A solver that "auto" tries first precedes others, and so does a backend that suits
+        the program. Of one backend's declarations, dense ones are last.
         """
         if self.formulation is not None:
             suited = find_backend(self.solver).suited == "linear" and self.problem.kind == "linear"

@@ -4,8 +4,8 @@ The solver that `solve` would choose goes first in every family, because it prov
 optimum soonest, and then one declaration of each: verdicts need no more. Then follow
 the other jobs, family by family: its declarations by the same backend, its other
 solvers, its declarations by the other backends, reference solvers, and negative
-controls. While a family has no verdict, a backend that took long and did not agree is
-asked again only after the other backends.
+controls. While a family has no verdict, a library whose next answer is unlikely to
+bring one goes after the others, but before reference solvers.
 
 Invariants:
 
@@ -173,7 +173,10 @@ class Schedule:
         )
 
     def _begun(self, places: Iterable[Place]) -> Iterator[Start]:
-        """Yield jobs by priority when they start; none once the total time is over."""
+        """Yield jobs by priority when they start; none once the total time is over.
+
+        A job that was put off keeps its later turn, even if the family agrees by then.
+        """
         queue = [(self._priority(at), at) for at in places]
         heapify(queue)
         while queue and (left := self._left()) > 0:
