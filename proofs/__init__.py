@@ -92,6 +92,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in {module.partition(".")[0] for module in _LATER.values()}:
+        return import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

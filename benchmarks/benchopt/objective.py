@@ -1,7 +1,7 @@
 """The objective of the benchmark: the proven distance of a model to the optimum.
 
-From the folder above: `pip install benchopt 'equimargin[peers]'`, then `benchopt run
-benchopt -d "leaderboard[data=wine]"`.
+From the folder above: `pip install benchopt 'equimargin[compare,peers]'`, then `benchopt
+run benchopt -d "leaderboard[data=wine]"`.
 """
 
 import numpy as np

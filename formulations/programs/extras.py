@@ -13,7 +13,9 @@ __all__ = ["OptionalModule", "clarabel", "flint", "highspy"]
 
 
 class OptionalModule:
-    """Module that is imported when one of its names is first used.
+    """Module that is imported when one of its names is first used, and then kept.
+
+    It can be copied and pickled without an import.
 
     Parameters
     ----------
@@ -30,8 +32,16 @@ class OptionalModule:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    def __reduce__(self) -> tuple[type[OptionalModule], tuple[str]]:
+        return OptionalModule, (self._name,)
+
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(self._imported(), attribute)
+        # Python asks for names such as __deepcopy__, which are those of the object.
+        if attribute.startswith("__") and attribute != "__version__":
+            raise AttributeError(attribute)
+        found = getattr(self._imported(), attribute)
+        setattr(self, attribute, found)
+        return found
 
     def _imported(self) -> Any:
         """Import the module."""

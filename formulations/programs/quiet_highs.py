@@ -12,7 +12,6 @@ def quiet_highs() -> Any:
 
     HiGHS 1.16 prints a banner as soon as its constructor enables callbacks.
     """
-    # Imported here: it is loaded only where HiGHS is needed.
     base: Any = highspy.Highs
 
     class Quiet(base):  # type: ignore[misc]

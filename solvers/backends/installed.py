@@ -76,12 +76,11 @@ def missing_backends() -> Iterator[tuple[str, str]]:
     tuple of str
         Name and command.
     """
-    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
-
-    here = set(cp.installed_solvers())
+    known = cp.reductions.solvers.defines
+    absent = {*known.SOLVER_MAP_CONIC, *known.SOLVER_MAP_QP} - set(cp.installed_solvers())
     for extra in metadata("cvxpy").get_all("Provides-Extra") or ():
         name = extra.upper().replace("-", "_")
-        if name in {*SOLVER_MAP_CONIC, *SOLVER_MAP_QP} - here:
+        if name in absent:
             yield name, f'pip install "cvxpy[{extra.upper()}]"'
     if not any(backend.origin == "qpsolvers" for backend in _of_libraries()):
         yield f"{OF_QPSOLVERS}*", 'pip install "equimargin[qpsolvers]"'

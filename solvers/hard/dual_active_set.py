@@ -264,13 +264,17 @@ class _Run:
         """Return the solution at a float ray: infeasible if proved, else undecided."""
         assert state.ray is not None
         chosen = np.asarray(state.ray.rows, dtype=np.int64)
-        ray = exact_ray(self.problem, pool.taken[chosen], state.ray.weights)
+        unproved = "which is not proved"
+        try:
+            ray = exact_ray(self.problem, pool.taken[chosen], state.ray.weights)
+        except ImportError as missing:
+            ray, unproved = None, f"{unproved} ({missing})"
         if ray is not None:
             return _infeasible(self.judge, self.rows, ray, self.trajectory)
         multipliers = self.rows.multipliers(pool.keys[chosen], state.ray.weights)
         reason = (
-            "the rows are dependent in double precision, which is not proved: no function "
-            "satisfies them, or only a very large one"
+            f"the rows are dependent in double precision, {unproved}: no function satisfies "
+            f"them, or only a very large one"
         )
         self.judge.end(Status.NUMERICAL_FAILURE, reason)
         point = self.problem.point(np.zeros(self.problem.m), multipliers, 0.0)

@@ -26,9 +26,7 @@ from equimargin.solvers import regularization_path, solve
 from equimargin.solvers.solution import Status
 
 MIN_ROUNDS, MAX_ROUNDS = 3, 10
-"""Rounds of both sides from which the ratio of their least times may be within its bound,
-and must be.
-"""
+"""Rounds before the test may pass, and rounds after which it fails."""
 Work = Callable[[], Any]
 
 

@@ -120,6 +120,16 @@ def test_a_comparison_loads_only_what_it_needs_of_proofs() -> None:
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
+def test_the_packages_of_proofs_are_names_of_it() -> None:
+    found = run_python(
+        "import equimargin.proofs as p\n"
+        "print(p.all_optima.__name__, p.certificates.__name__, p.rankings.__name__)"
+    )
+    assert found.stdout.split() == [
+        f"equimargin.proofs.{name}" for name in ("all_optima", "certificates", "rankings")
+    ], found.stderr
+
+
 def test_the_door_itself_loads_nothing() -> None:
     answer = run_python(
         "import sys, equimargin; print(sorted({'numpy', 'numba', 'cvxpy', 'sklearn', "

@@ -84,6 +84,11 @@ def test_solvers_estimators_and_audits_need_no_extra() -> None:
             "from equimargin.formulations import declare\ndeclare('svm.soft.dual', problem)",
             "cvxpy",
         ),
+        (
+            "from equimargin.solvers.backends.installed import missing_backends\n"
+            "next(missing_backends())",
+            "cvxpy",
+        ),
         ("from equimargin.solvers import exact_optimum\nexact_optimum(problem)", "flint"),
         (
             "from equimargin.estimators import OneNormRanker\nOneNormRanker().fit(X, y)",
@@ -98,19 +103,52 @@ def test_what_needs_the_extra_names_its_command(code: str, package: str) -> None
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "package"),
     [
-        "from equimargin import compare\nprint(compare(problem))",
-        "from equimargin.equivalence import same\n"
-        "print(same('svm.soft.primal', 'svm.soft.dual', draws=1, examples=1))",
+        ("from equimargin import compare\nprint(compare(problem))", "cvxpy"),
+        (
+            "from equimargin import compare\n"
+            "from equimargin.formulations import one_norm_classification\n"
+            "problem = one_norm_classification(X, y, 1.0)\n"
+            "print(compare(problem, solvers=['column_generation']))",
+            "highspy",
+        ),
+        (
+            "from equimargin.equivalence import same\n"
+            "print(same('svm.soft.primal', 'svm.soft.dual', draws=1, examples=1))",
+            "cvxpy",
+        ),
     ],
 )
-def test_an_answer_that_needs_the_extra_fails_alone(code: str) -> None:
+def test_an_answer_that_needs_the_extra_fails_alone(code: str, package: str) -> None:
     found = run(PROBLEM + code)
     assert found.returncode == 0, found.stderr
     said = " ".join(found.stdout.split())
-    assert "cvxpy is not installed: pip install 'equimargin[compare]'" in said
+    assert f"{package} is not installed: pip install 'equimargin[compare]'" in said
     assert "UNDECIDED" in said
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "ranking(X, levels, None, np.inf)",
+        "ranking(X, levels, None, np.inf, loss='squared_hinge')",
+        "ordinal(X, levels, np.inf)",
+        "classification(X, np.where(levels, 1, -1), np.inf, bias=False)",
+    ],
+)
+def test_hard_margins_that_cannot_be_met_stay_unproved(problem: str) -> None:
+    found = run(f"""
+import numpy as np
+from equimargin.formulations import classification, ordinal, ranking
+from equimargin.solvers import solve
+X, levels = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+solution = solve({problem})
+print(solution.status, solution.reason)
+""")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("numerical_failure")
+    assert "not proved (flint is not installed: pip install 'equimargin[compare]')" in found.stdout
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "xor"]])

@@ -14,18 +14,22 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
+import joblib
 import numpy as np
 import pytest
 import typer
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from typer.testing import CliRunner
 
 from equimargin import __version__
 from equimargin.cli.app import app
+from equimargin.cli.commands import warm_up
 from equimargin.cli.options.posing import ProblemFields, make_kernel
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
+from equimargin.solvers import SOLVERS
 from places import ROOT
 
 RUN = CliRunner()
@@ -812,6 +816,38 @@ def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "functions compiled or loaded in" in result.output
+
+
+def test_warm_up_compiles_the_rest_if_a_process_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[str] = []
+
+    class Killed(joblib.Parallel):  # type: ignore[misc]
+        def __call__(self, tasks: Any) -> Any:
+            if self.n_jobs > 1:
+                raise TerminatedWorkerError("The exit codes of the workers are {SIGKILL(-9)}")
+            return super().__call__(tasks)
+
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(joblib, "Parallel", Killed)
+    monkeypatch.setattr(warm_up, "_compile", compiled.append)
+    monkeypatch.setattr(warm_up, "_multiply", lambda: None)
+    result = RUN.invoke(app, ["warm-up"])
+    assert result.exit_code == 0, result.output
+    assert "a process was killed, perhaps for lack of memory" in result.stderr
+    assert set(compiled) == set(SOLVERS)
+
+
+def test_warm_up_without_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(warm_up, "_compile", lambda name: fail())
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    result = RUN.invoke(app, ["warm-up"])
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "end other programs, and run this command again" in result.stderr
 
 
 def test_an_option_that_takes_the_place_of_a_field_fills_it() -> None:

@@ -115,7 +115,9 @@ def test_unknown_and_missing_names_are_sentences(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ValueError, match=r"unknown solver 'OSQPP'; did you mean OSQP\?$"):
         find_backend("OSQPP")
     monkeypatch.setattr(installed, "_of_libraries", lambda: ())
-    monkeypatch.setattr(cp, "installed_solvers", lambda: ["CLARABEL"])
+    monkeypatch.setattr(
+        "equimargin.solvers.backends.installed.cp.installed_solvers", lambda: ["CLARABEL"]
+    )
     assert dict(missing_backends())["PIQP"] == 'pip install "cvxpy[PIQP]"'
     assert dict(missing_backends())["QPSOLVERS.*"] == 'pip install "equimargin[qpsolvers]"'
     with pytest.raises(ValueError, match=r'PIQP is not installed; install it by pip install "cvx'):

@@ -663,11 +663,13 @@ def _asking() -> Iterator[None]:
     """
     from tempfile import TemporaryDirectory
 
-    from hypothesis.configuration import set_hypothesis_home_dir
-
+    # Without hypothesis, this import says what to install.
+    import equimargin.own.instances  # noqa: F401
     from equimargin.proofs.equivalence import NoProblem
 
     with TemporaryDirectory() as folder:
+        from hypothesis.configuration import set_hypothesis_home_dir
+
         set_hypothesis_home_dir(folder)
         try:
             yield

@@ -22,7 +22,9 @@ LONGEST = ("homotopy", "coordinate_descent", "newton", "smo")
 
 def warm_up() -> None:
     """Compile the code of the solvers, and store it on disk."""
-    with report_errors():
+    with report_errors("end other programs, and run this command again"):
+        from concurrent.futures.process import BrokenProcessPool
+
         from joblib import Parallel, cpu_count, delayed
 
         from equimargin.formulations.numeric.jit import cache_directory
@@ -32,9 +34,17 @@ def warm_up() -> None:
         directory = cache_directory()
         # The processes share the code by its folder.
         names = [*LONGEST, *(name for name in SOLVERS if name not in LONGEST)]
-        tasks = (delayed(_compile)(name) for name in names)
+        tasks = [delayed(_compile)(name) for name in names]
         without_warnings_of_trackers()
-        Parallel(min(cpu_count(), MAX_PROCESSES) if directory else 1)(tasks)
+        try:
+            Parallel(min(cpu_count(), MAX_PROCESSES) if directory else 1)(tasks)
+        except BrokenProcessPool:
+            typer.echo(
+                "equimargin: a process was killed, perhaps for lack of memory; this one compiles "
+                "the rest",
+                err=True,
+            )
+            Parallel(1)(tasks)
         _multiply()
         kept = (
             f"kept in {directory}"

@@ -19,12 +19,21 @@ It warns when it cleans up after stopped processes, which is no fault.
 """
 
 
+SMALLER_DATA = "use fewer rows (--sample) or features (--drop)"
+"""Advice if the memory is too small for the data."""
+
+
 @contextmanager
-def report_errors() -> Iterator[None]:
+def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
     """Turn errors into a message and an exit status: 2 for bad input, 130 for an interrupt.
 
     If standard output has no reader any more, as behind `| head`, exit without a
     message.
+
+    Parameters
+    ----------
+    for_memory : str, default SMALLER_DATA
+        Advice if there is not enough memory.
     """
     try:
         yield
@@ -40,10 +49,7 @@ def report_errors() -> Iterator[None]:
             raise
         exit_usage_error(str(missing))
     except MemoryError as error:
-        exit_usage_error(
-            f"there is not enough memory ({error or 'of unknown size'}); use fewer rows "
-            f"(--sample) or features (--drop)"
-        )
+        exit_usage_error(f"there is not enough memory ({error or 'of unknown size'}); {for_memory}")
     except KeyboardInterrupt:
         exit_interrupted("interrupted")
 

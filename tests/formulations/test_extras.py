@@ -1,0 +1,38 @@
+"""Modules that are imported at their first use: names, copies and pickles."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy
+import pytest
+
+from equimargin.formulations.programs.extras import OptionalModule
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))]
+)
+@pytest.mark.parametrize("used", [False, True])
+def test_a_module_can_be_copied_and_pickled(copied: Callable[[Any], Any], used: bool) -> None:
+    """What was found is left out: modules among it cannot be pickled."""
+    module = OptionalModule("cvxpy")
+    if used:
+        assert module.settings is cvxpy.settings
+    assert copied(module).Variable is cvxpy.Variable
+
+
+def test_an_absent_module_can_be_copied_and_inspected() -> None:
+    module = OptionalModule("absent_package")
+    assert not hasattr(module, "__wrapped__")
+    with pytest.raises(ImportError, match="absent_package is not installed: pip install"):
+        _ = copy.deepcopy(module).anything
+
+
+def test_a_name_is_looked_up_once() -> None:
+    module = OptionalModule("cvxpy")
+    assert module.Variable is vars(module)["Variable"] is cvxpy.Variable
+    assert module.__version__ == cvxpy.__version__
