@@ -259,7 +259,7 @@ def resolve_shift(problem: P, tol: float) -> P:
     tol : float
         Relative gap to reach.
     """
-    if not isinstance(problem.shift, UnprovenShift):
+    if not (isinstance(problem, MarginProblem) and isinstance(problem.shift, UnprovenShift)):
         return problem
     change = problem.m**2 * relative_rounding_error(problem)
     noticed = not change <= NOTICED_CHANGE * tol or np.isinf(problem.group_costs).any()
