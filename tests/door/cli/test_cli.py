@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+from importlib import import_module
 from inspect import getdoc
 from itertools import product
 from pathlib import Path
@@ -813,6 +814,8 @@ def test_the_help_of_audit_lists_the_keys() -> None:
 
 @pytest.mark.slow
 def test_warm_up_says_where_kernels_are_kept() -> None:
+    """Solvers of plug-ins are compiled, too; other processes have not registered them."""
+    import_module("brought")
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "functions compiled or loaded in" in result.output
@@ -831,7 +834,7 @@ def test_warm_up_compiles_the_rest_if_a_process_is_killed(
 
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(joblib, "Parallel", Killed)
-    monkeypatch.setattr(warm_up, "_compile", compiled.append)
+    monkeypatch.setattr(warm_up, "_compile", lambda solver, module: compiled.append(solver))
     monkeypatch.setattr(warm_up, "_multiply", lambda: None)
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
@@ -843,7 +846,7 @@ def test_warm_up_without_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -
     def fail() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(warm_up, "_compile", lambda name: fail())
+    monkeypatch.setattr(warm_up, "_compile", lambda solver, module: fail())
     monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
     result = RUN.invoke(app, ["warm-up"])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
