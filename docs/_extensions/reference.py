@@ -29,7 +29,7 @@ from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
     "equimargin": "`compare`: your data; `bound`, `judge`: programs of your own.",
-    "equimargin.data": "Arrays from files and data frames; bundled data sets.",
+    "equimargin.data": "Arrays from files and data frames; bundled and public data sets.",
     "equimargin.formulations": "Problems from arrays, and their formulations as cvxpy problems.",
     "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",
     "equimargin.proofs": "Proven intervals, audits, certificates and verdicts.",
