@@ -1041,8 +1041,8 @@ def test_sampling_nothing_is_refused(n: int) -> None:
 
 def test_the_import_is_light() -> None:
     code = (
-        "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & "
-        "set(sys.modules))"
+        "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas', "
+        "'pooch', 'requests'} & set(sys.modules))"
     )
     env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[2])}
     found = subprocess.run(

@@ -12,13 +12,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
 from equimargin.data import PUBLIC, DataError, fetch, load
 from equimargin.data.sets import fetching, published
-from places import HANG, SHARED
+from places import HANG, SHARED, needs_data
 
 pooch = pytest.importorskip("pooch")
 RUN = CliRunner()
@@ -319,3 +320,26 @@ def test_files_next_to_the_checkout_are_the_published_ones() -> None:
     if not there:
         pytest.skip("no public data is there")
     assert [file.path for file in there if not file.is_in(SHARED)] == []
+
+
+@pytest.mark.slow
+@needs_data(*(f"mq2008/S{part}.txt" for part in range(1, 6)))
+def test_mq2008_has_the_rows_and_queries_of_its_publisher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQUIMARGIN_DATA", str(SHARED))
+    data = load("mq2008")
+    assert data.qid is not None
+    assert (data.X.shape, len(set(data.qid.tolist()))) == ((15_211, 46), 784)
+    first, last = load(SHARED / "mq2008" / "S1.txt"), load(SHARED / "mq2008" / "S5.txt")
+    assert np.array_equal(data.y[: len(first.y)], first.y)
+    assert np.array_equal(data.X[-len(last.y) :], last.X)
+
+
+def test_a_named_folder_precedes_one_next_to_the_checkout_and_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EQUIMARGIN_DATA", "~/named")
+    assert published.data_folder(tmp_path) == Path("~/named").expanduser()
+    monkeypatch.delenv("EQUIMARGIN_DATA")
+    assert published.data_folder(tmp_path) == tmp_path
+    cache = Path(pooch.os_cache("equimargin")) / "data"
+    assert published.data_folder(tmp_path / "absent") == published.data_folder() == cache
