@@ -274,6 +274,7 @@ def test_without_pooch_the_command_is_named_and_what_is_there_loads(
 ) -> None:
     fetch("pima")
     monkeypatch.setitem(sys.modules, "pooch", None)
+    assert fetch("pima") == (tmp_path / "data" / "pima.csv",)
     assert load("pima").X.shape == (40, 1)
     for name, mirror in (("mq2008", server), ("pima", None)):
         if name == "pima":
