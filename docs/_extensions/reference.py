@@ -23,6 +23,7 @@ from equimargin.atlas.markdown import code, plain
 from equimargin.atlas.writing import write_checker
 from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
+from equimargin.data import PUBLIC as PUBLIC_SETS
 from equimargin.formulations import FAMILIES
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
@@ -204,13 +205,19 @@ def _kernels() -> Iterator[str]:
 
 def _data() -> Iterator[str]:
     yield from (
-        "# Bundled data",
+        "# Data sets",
         "",
         "Use `equimargin compare NAME` in a terminal, `equimargin.data.load(NAME)` in Python.",
         "",
     )
     yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
     yield from (f"| `{name}` | {plain(text)} | {task} |" for name, (text, task) in BUNDLED.items())
+    yield from ("", "`equimargin data fetch NAME` fetches a public set once:", "")
+    yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
+    yield from (
+        f"| [`{name}`]({known.page}) | {plain(known.text)} | {known.task or 'programs'} |"
+        for name, known in PUBLIC_SETS.items()
+    )
 
 
 def _modules() -> Iterator[str]:

@@ -19,6 +19,9 @@ from typer.testing import CliRunner
 from equimargin.cli.app import app
 from equimargin.data import PUBLIC, DataError, fetch, load
 from equimargin.data.sets import fetching, published
+from equimargin.study.database import name_data
+from equimargin.study.grid import grid
+from equimargin.study.plan import read_plan
 from places import HANG, SHARED, needs_data
 
 pooch = pytest.importorskip("pooch")
@@ -344,3 +347,12 @@ def test_a_named_folder_precedes_one_next_to_the_checkout_and_the_cache(
     assert published.data_folder(tmp_path) == tmp_path
     cache = Path(pooch.os_cache("equimargin")) / "data"
     assert published.data_folder(tmp_path / "absent") == published.data_folder() == cache
+
+
+def test_a_study_takes_a_fetched_set_by_name(server: str, tmp_path: Path) -> None:
+    fetch("pima")
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[[data]]\nsource = "pima"\n[grid]\nfamily = "svm.soft"\nsolver = "smo"\n')
+    (asked,) = grid(read_plan(plan))
+    assert (asked.data.source, name_data(asked)) == ("pima", "pima")
+    assert RUN.invoke(app, ["study", str(plan)]).exit_code == 0
