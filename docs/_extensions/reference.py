@@ -171,10 +171,14 @@ def _commands() -> Iterator[str]:
         "",
     )
     printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
-    for command in program.registered_commands:
-        name = str(command.name)
-        said = printed.invoke(program, [name, "--help"], prog_name="equimargin").output
-        yield from (f"(command-{name})=", f"## equimargin {name}", "", *code(said.strip()))
+    names = [str(command.name) for command in program.registered_commands]
+    for group in program.registered_groups:
+        commands = group.typer_instance.registered_commands  # type: ignore[union-attr]
+        names += [group.name, *(f"{group.name} {command.name}" for command in commands)]
+    for name in names:
+        said = printed.invoke(program, [*name.split(), "--help"], prog_name="equimargin").output
+        label = name.replace(" ", "-")
+        yield from (f"(command-{label})=", f"## equimargin {name}", "", *code(said.strip()))
 
 
 def _kernels() -> Iterator[str]:

@@ -119,9 +119,9 @@ for command in FIRST:
     _enter(command)
 for command in FEW_NEED:
     _enter(command, rich_help_panel=MORE)
-of_data = typer.Typer(name="data", callback=data, no_args_is_help=True)
+of_data = typer.Typer(callback=data, no_args_is_help=True)
 _enter(fetch, of_data)
-app.add_typer(of_data, rich_help_panel=MORE)
+app.add_typer(of_data, name="data", rich_help_panel=MORE)
 for command in FORMER:
     _enter(command, hidden=True)
 

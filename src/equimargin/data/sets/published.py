@@ -1,7 +1,8 @@
 """Public data sets: their files with addresses and digests, and the folder of fetched files.
 
 The file `registry.txt` has a line for each file: its path below the folder, its SHA-256
-digest, and its address, absent where no address is known that a program can read.
+digest, and its address, absent where no address is known that a program can read. A new
+set is an entry of PUBLIC and a line for each file, whose digest `sha256sum` prints.
 """
 
 from __future__ import annotations
