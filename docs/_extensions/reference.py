@@ -174,7 +174,7 @@ def _commands() -> Iterator[str]:
     names = [str(command.name) for command in program.registered_commands]
     for group in program.registered_groups:
         commands = group.typer_instance.registered_commands  # type: ignore[union-attr]
-        names += [group.name, *(f"{group.name} {command.name}" for command in commands)]
+        names += [str(group.name), *(f"{group.name} {command.name}" for command in commands)]
     for name in names:
         said = printed.invoke(program, [*name.split(), "--help"], prog_name="equimargin").output
         label = name.replace(" ", "-")
