@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from ledger import Kind, Verdict, claims
-from places import HANG, ROOT, SHARED, example
+from places import HANG, ROOT, example
+from public_data import SHARED
 
 FOLDER = ROOT / "examples" / "documents"
 NAMES = sorted(file.stem for file in FOLDER.glob("*_*.py"))

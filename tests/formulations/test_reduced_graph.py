@@ -29,7 +29,7 @@ from equimargin.solvers import solve
 from equimargin.solvers.exact import exact_optimum
 from equimargin.testing import Relevances, ranking_data
 from narrow import present
-from places import SHARED, needs_data
+from public_data import SHARED, needs_data
 
 
 def all_pairs(y: Any, qid: Any = None) -> list[tuple[int, int]]:

@@ -23,7 +23,8 @@ from sklearn.svm import LinearSVC
 
 from equimargin import data
 from equimargin.data import BUNDLED, Data, DataError, load
-from places import HANG, SHARED, needs_data
+from places import HANG
+from public_data import SHARED, needs_data
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

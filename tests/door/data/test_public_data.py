@@ -22,7 +22,8 @@ from equimargin.data.sets import fetching, published
 from equimargin.study.database import name_data
 from equimargin.study.grid import grid
 from equimargin.study.plan import read_plan
-from places import HANG, SHARED, needs_data
+from places import HANG
+from public_data import SHARED, needs_data
 
 pooch = pytest.importorskip("pooch")
 RUN = CliRunner()

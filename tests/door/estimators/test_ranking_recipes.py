@@ -14,7 +14,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from equimargin.data import load
 from equimargin.estimators import MarginRanker, ranking_scorer
-from places import SHARED, example, needs_data
+from places import example
+from public_data import SHARED, needs_data
 
 
 def test_the_recipe_of_xgboost_runs() -> None:

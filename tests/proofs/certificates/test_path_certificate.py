@@ -34,7 +34,8 @@ from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
 from narrow import as_a
-from places import SHARED, example, needs_data
+from places import example
+from public_data import SHARED, needs_data
 
 
 def path_of(problem: MarginProblem, lambda_min: float = 1e-2) -> RegularizationPath:

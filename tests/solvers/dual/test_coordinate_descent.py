@@ -26,7 +26,7 @@ from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Status
 from optima import CANCER, LABELS, SCALED, reached
-from places import SHARED, needs_data
+from public_data import SHARED, needs_data
 
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import places
-from places import SHARED, needs_data
+from public_data import SHARED, needs_data
 
 pytestmark = needs_data("esl-mixture.csv", "auto-mpg.csv", "pima.csv")
 
