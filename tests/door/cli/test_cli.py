@@ -482,11 +482,11 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("show", "svm.sofft"), "unknown name 'svm.sofft'; did you mean svm.soft"),
         (
             ("show", "xor"),
-            "xor is a bundled data set, which has no page; `equimargin list data` describes it",
+            "xor is a data set, which has no page; `equimargin list data` describes it",
         ),
         (
             ("compare", "irs"),
-            "irs: there is no such file and no such bundled data set; did you mean iris",
+            "irs: there is no such file and no such data set; did you mean iris",
         ),
         (("show", "svm"), "unknown name 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
         (("show", "soft"), "unknown name 'soft'; did you mean svm.soft"),
@@ -613,7 +613,7 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     )
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
-    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up"]
+    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up", "data"]
 
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])
