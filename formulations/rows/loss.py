@@ -344,7 +344,8 @@ def _expand_in_numpy(
     D[:] = np.where((z > 0.0) & (z < top), c, 0.0)
     z = np.clip(z, 0.0, top)
     alpha[:] = c * z
-    loss = float(alpha @ v) - float(alpha @ z) / (2.0 * slope)
+    # A slope below the range is 0, by which a float of Python cannot be divided.
+    loss = float(alpha @ v - (alpha @ z) / (2.0 * slope))
     return loss, float(alpha @ u), float(c @ np.maximum(u, 0.0))
 
 

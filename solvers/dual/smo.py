@@ -333,7 +333,8 @@ class GapTarget:
             possible.
         """
         estimated = math.isfinite(look.gap)
-        measure = look.relative_gap if estimated else look.violation
+        # Rounding makes a gap negative, which is not below itself by 10 %.
+        measure = max(look.relative_gap, 0.0) if estimated else look.violation
         better = measure < 0.9 * self.best or (
             estimated and has_increased(look.dual, self.reached, 0.01 * look.gap, abs(look.dual))
         )

@@ -715,6 +715,24 @@ def test_multipliers_near_the_smallest_float_are_optimal(C: float) -> None:
     assert found.lower <= 4 * C <= found.upper <= 1.01 * 4 * C
 
 
+def test_rounding_of_a_gap_below_0_is_not_progress() -> None:
+    """The rounds at the optimum of an indefinite matrix went on for 10 million steps."""
+    K = 202.92910657655952 * np.array(
+        [[6.0, 1.0, 2.0, 1.0], [1.0, 4.0, 5.0, 4.0], [2.0, 5.0, -6.0, 5.0], [1.0, 4.0, 5.0, 0.0]]
+    )
+    problem = classification(
+        K,
+        [1.0, 1.0, 1.0, -1.0],
+        C=1264.9907221893106,
+        kernel=precomputed(),
+        loss="squared_hinge",
+        sample_weight=[3.676734321674705e-06, 1.1132093574366795e-33, 2.3e-308, 1.0],
+    )
+    solution = solve(problem, "smo", tol=1e-16)
+    assert solution.iterations < 1_000_000
+    assert solution.status in {Status.STATIONARY, Status.NUMERICAL_FAILURE}
+
+
 @pytest.mark.slow
 def test_one_thread_holds_for_every_blas() -> None:
     """scipy has its own BLAS, which is loaded late.

@@ -27,6 +27,7 @@ from equimargin.solvers.newton import huber
 from equimargin.solvers.newton.base import step
 from equimargin.solvers.newton.start import Subsample, unknowns_for
 from equimargin.solvers.progress import DualConvergenceMonitor
+from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Limits
 from optima import CANCER, LABELS, SCALED, reached, same_optimum
 
@@ -189,3 +190,11 @@ def test_updated_product_is_that_of_all_multipliers(as_stored: Any) -> None:
         product = (X * (2 * y - 1)[:, None]).T @ updated.rows.alpha
         assert updated.pull == pytest.approx(product, abs=1e-12)
     assert updates > 2
+
+
+def test_a_slope_that_is_0_in_float64_is_no_error() -> None:
+    """The width of the smooth hinge is beyond the reciprocal of the smallest float."""
+    problem = classification(np.array([[-3e139]]), np.array([1.0]), 5e251)
+    solution = solve(problem, "huber")
+    assert solution.lower == 0.0
+    assert solution.upper < 1e-10 * problem.C
