@@ -113,7 +113,8 @@ def _exit_at_once(status: int) -> NoReturn:
     sys.stderr.flush()
     for process in multiprocessing.active_children():
         if process.pid is not None:
-            os.kill(process.pid, signal.SIGKILL)
+            # Windows has no SIGKILL; there any signal ends a process at once.
+            os.kill(process.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
     os._exit(status)
 
 
