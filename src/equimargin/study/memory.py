@@ -133,5 +133,7 @@ def _taken() -> int | None:
     status = Path("/proc/self/status")
     if not status.exists():
         return None
-    match = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+    match = re.search(
+        r"^VmData:\s+(\d+) kB", status.read_text(encoding="utf-8", errors="replace"), re.MULTILINE
+    )
     return None if match is None else int(match[1]) * UNITS["K"]
