@@ -134,7 +134,7 @@ from equimargin.cli import main
 sys.argv[:] = ["equimargin", *sys.argv[1:]]
 main()
 """
-"""Command line of a process without what Unix alone has, where text needs an encoding."""
+"""Command line without the names of Unix; a text file without an encoding is an error."""
 PLAN = """
 [grid]
 family = "svm.soft"
