@@ -53,6 +53,7 @@ experiments: $(READY)  ## what the documents measured, measured again, in build/
 lint: $(READY)  ## style, types, direction of the imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
+	$(BIN)/mypy --strict --platform win32 --cache-dir .mypy_cache/win32 src/equimargin
 	$(BIN)/lint-imports
 
 check-claims: $(READY)  ## every claim of the documents tried again: statements, theorems, formulations, and the tests that the ledger names

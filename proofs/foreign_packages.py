@@ -82,10 +82,10 @@ def _of_thundersvm(estimator: Any) -> AnyModel:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
         estimator.save_to_file(str(file))
-        lines = file.read_text().splitlines()
+        lines = file.read_text(encoding="ascii").splitlines()
         rho = " ".join(map(repr, np.ravel(estimator.intercept_).tolist()))
         exact = [f"rho {rho}" if line.startswith("rho ") else line for line in lines]
-        file.write_text("\n".join(exact))
+        file.write_text("\n".join(exact), encoding="ascii")
         model = read(file)
     assert not isinstance(model, JointModel)
     epsilon = float(estimator.epsilon) if type(estimator).__name__ == "SVR" else None

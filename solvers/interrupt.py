@@ -140,9 +140,7 @@ def _held_back() -> Iterator[Callable[[], bool]]:
     exit. A process that ignores interrupts, as background jobs do, continues to ignore
     them, even if a library installs a handler.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(
-        signal, "pthread_sigmask"
-    ):
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

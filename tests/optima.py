@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -63,8 +64,11 @@ def classes_with_outliers(m: int = 12, seed: int = 0) -> tuple[Any, Any]:
 def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise AssertionError when the process has used the given seconds of CPU time.
 
-    CPU time detects a hang, and does not depend on other load.
+    CPU time detects a hang, and does not depend on other load. Windows has no timer of it.
     """
+    if sys.platform == "win32":
+        yield
+        return
 
     def fail(number: int, frame: Any) -> None:
         raise AssertionError(f"no end after {seconds} s of CPU time")

@@ -109,4 +109,4 @@ def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[st
             f"{checker.LARGEST_FILE:,}"
         )
     with whole(Path(path)) as part:
-        part.write_text(text, encoding="ascii")
+        part.write_text(text, encoding="ascii", newline="\n")

@@ -17,6 +17,10 @@ from places import HANG, ROOT
 
 FLOORS = ("formulations", "solvers", "proofs")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+RESERVED = re.compile(r'(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*[\x00-\x1f<>:"\\|?*].*|.*[. ]')
+"""Names that no file of Windows has."""
+LONGEST_PATH = 160
+"""Characters of a path in git: Windows opens 259, with the folder of the checkout."""
 
 
 def run_python(code: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -190,3 +194,17 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
             for hit in pattern.finditer(text)
         ]
     assert found == []
+
+
+def test_every_system_can_check_the_files_out() -> None:
+    names = [path.relative_to(ROOT).as_posix() for path in tracked_files()]
+    assert [name for name in names if any(map(RESERVED.fullmatch, name.split("/")))] == []
+    assert len({name.casefold() for name in names}) == len(names)
+    assert max(map(len, names)) <= LONGEST_PATH
+    # Hashes and tests of readers depend on the bytes.
+    assert "* -text" in (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", ["aux.py", "Con", "a:b", "what?.md", "end.", "end "])
+def test_names_that_windows_refuses_are_found(name: str) -> None:
+    assert RESERVED.fullmatch(name)

@@ -126,12 +126,16 @@ def test_the_wheel_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the programs of a fresh environment with the wheel.
+    """Return the programs of a fresh environment with the wheel."""
+    (wheel,) = built.glob("*.whl")
+    return make_environment(wheel, tmp_path_factory.mktemp("environment"))
+
+
+def make_environment(wheel: Path, home: Path) -> Path:
+    """Return the programs of a new environment with a wheel.
 
     Its dependencies are those of this environment.
     """
-    (wheel,) = built.glob("*.whl")
-    home = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
     python = home / "bin" / "python"
     run(
@@ -170,6 +174,26 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
         environment.parent
     )
     assert "0.1.0" in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_an_editable_installation_needs_no_links(tree: Path, tmp_path: Path) -> None:
+    """Git for Windows checks them out as text files."""
+    checkout, dist, home = (tmp_path / name for name in ("checkout", "dist", "home"))
+    shutil.copytree(tree, checkout, ignore=shutil.ignore_patterns("build", "dist", "*.egg-info"))
+    for floor in ("formulations", "solvers", "proofs"):
+        (checkout / "src" / "equimargin" / floor).write_text(f"../../{floor}", encoding="ascii")
+    dist.mkdir()
+    home.mkdir()
+    build = f"from setuptools import build_meta; build_meta.build_editable({str(dist)!r})"
+    run(sys.executable, "-c", build, cwd=checkout)
+    (wheel,) = dist.glob("*.whl")
+    python = make_environment(wheel, home) / "python"
+    imports = "import equimargin.proofs, equimargin.svm; print(equimargin.proofs.__file__)"
+    # The second one as pytest imports it, by the folder src.
+    for before in ("", f"import sys; sys.path.insert(0, {str(checkout / 'src')!r}); "):
+        file = run(python, "-W", "error", "-c", before + imports, cwd=tmp_path).strip()
+        assert Path(file) == checkout / "proofs" / "__init__.py"
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

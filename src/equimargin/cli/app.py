@@ -126,13 +126,22 @@ for command in FORMER:
     _enter(command, hidden=True)
 
 
+def _interrupt() -> None:
+    """Send Ctrl-C to this process, from any thread."""
+    # On Windows os.kill would end the process.
+    if sys.platform == "win32":
+        signal.raise_signal(signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 def _send_again(lost: UnraisableHookArgs) -> None:
     """Send Ctrl-C again if it arrived where Python ignores all errors.
 
     Such a place is a callback of the garbage collector.
     """
     if lost.exc_type is KeyboardInterrupt:
-        timer = Timer(SECONDS_UNTIL_SENT_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
+        timer = Timer(SECONDS_UNTIL_SENT_AGAIN, _interrupt)
         timer.daemon = True
         timer.start()
     else:

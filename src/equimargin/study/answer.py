@@ -248,6 +248,6 @@ def _digest_of_code(plugins: tuple[str, ...]) -> str:
 def _processor() -> str:
     """Return the name of the processor, if the operating system provides it."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text(errors="replace").splitlines() if info.exists() else []
+    lines = info.read_text(encoding="utf-8", errors="replace").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()

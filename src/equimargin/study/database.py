@@ -709,7 +709,8 @@ def _machine() -> str:
     Process numbers are meaningful only on one machine since its last boot.
     """
     boot = Path("/proc/sys/kernel/random/boot_id")
-    return f"{platform.node()} {boot.read_text().strip() if boot.exists() else ''}".strip()
+    start = boot.read_text(encoding="ascii") if boot.exists() else ""
+    return f"{platform.node()} {start}".strip()
 
 
 def _born(process: int) -> str:
@@ -718,9 +719,10 @@ def _born(process: int) -> str:
     It distinguishes processes that get the same number one after the other.
     """
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    fields = text.rpartition(")")[2].split()
     return "" if fields[0] in ENDED else fields[19]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,7 +110,7 @@ def limited(beside: int | None) -> Iterator[None]:
         Limit in bytes, in addition to what the process has; None is unlimited.
     """
     taken = _taken()
-    if beside is None or taken is None:
+    if sys.platform == "win32" or beside is None or taken is None:
         yield
         return
     # Imported here: the module exists on Unix only.
@@ -132,5 +133,7 @@ def _taken() -> int | None:
     status = Path("/proc/self/status")
     if not status.exists():
         return None
-    match = re.search(r"^VmData:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+    match = re.search(
+        r"^VmData:\s+(\d+) kB", status.read_text(encoding="utf-8", errors="replace"), re.MULTILINE
+    )
     return None if match is None else int(match[1]) * UNITS["K"]

@@ -608,7 +608,8 @@ def test_a_choice_from_parts_of_paths_says_so(cancer: Any) -> None:
         # The paths of the folds have 73 to 79 events.
         enough = MarginClassifierPathCV(kernel=rbf(0.1), cv=3, max_events=78).fit(X, y)
     assert enough.path_stopped_.endswith("the best is above")
-    assert enough.C_ == whole.C_
+    # A path runs as Python or compiled, with other last digits: which one depends on the cache.
+    assert pytest.approx(whole.C_, rel=1e-9) == enough.C_
 
 
 def test_paths_take_the_splitters_of_scikit_learn(cancer: Any, documents: Any) -> None:

@@ -111,9 +111,13 @@ def _exit_at_once(status: int) -> NoReturn:
 
     sys.stdout.flush()
     sys.stderr.flush()
+    # Windows has no SIGKILL; there any signal ends a process at once.
+    number = signal.SIGTERM
+    if sys.platform != "win32":
+        number = signal.SIGKILL
     for process in multiprocessing.active_children():
         if process.pid is not None:
-            os.kill(process.pid, signal.SIGKILL)
+            os.kill(process.pid, number)
     os._exit(status)
 
 
