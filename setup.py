@@ -1,4 +1,8 @@
-"""The packages of the distribution, found by their folders."""
+"""Packages of the distribution, found by their folders.
+
+pyproject.toml can find packages only where the folder has the import name, and the folder
+`solvers`, for example, is imported as `equimargin.solvers`.
+"""
 
 from setuptools import find_packages, setup
 
