@@ -1,8 +1,4 @@
-"""Packages of the distribution, found by their folders.
-
-pyproject.toml can find packages only where the folder has the import name, and the folder
-`solvers`, for example, is imported as `equimargin.solvers`.
-"""
+"""The packages of the distribution, found by their folders."""
 
 from setuptools import find_packages, setup
 

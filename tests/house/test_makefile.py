@@ -35,7 +35,7 @@ def test_every_listed_target_is_phony() -> None:
 
 def test_pages_name_targets_that_exist() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md"), *ROOT.glob("docs/**/*.md")]
-    named = {}
+    named: dict[str, str] = {}
     for page in set(pages) - {ROOT / "CHANGELOG.md"}:
         text = page.read_text(encoding="utf-8")
         commands = re.findall(r"`make\s([^`]+)`", text)

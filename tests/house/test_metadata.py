@@ -23,7 +23,7 @@ RELEASED = metadata.Metadata(
         "urls": {"Source": "https://example.org/tight", "Issues": "https://example.org/issues"},
     },
     "# tight\n\nIt is fast.\n\ntight is\na solver.\n\nMore.\n",
-    "## Unreleased\n\n## 1.2.0 - 2027-03-04\n\n## 1.1.0 - 2027-02-01\n",
+    "## Unreleased\n\n## [1.2.0] - 2027-03-04\n\n## [1.1.0] - 2027-02-01\n",
 )
 """Metadata of a version with a date and an address."""
 
