@@ -1,4 +1,4 @@
-"""Leaderboard of SVM packages: CPU seconds, and proven distances from the optimum.
+"""Leaderboard of SVM packages: CPU seconds, proven distances from the optimum.
 
     python benchmarks/run.py leaderboard [--quick] [--only TEXT] [--points 2000]
         [--packages NAME ...] [--seconds 10] [--runs FOLDER]

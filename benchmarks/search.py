@@ -1,4 +1,4 @@
-"""Wall seconds of scikit-learn's GridSearchCV over costs and losses on LETOR's MQ2008.
+"""Wall seconds of GridSearchCV over costs and losses on LETOR's MQ2008.
 
     python benchmarks/run.py search [--data DIR] [--jobs 2]
 

@@ -1,12 +1,12 @@
-"""CPU seconds of equimargin and of other packages (peers) on every kind of problem.
+"""CPU seconds of equimargin and of other packages on every kind of problem.
 
     python benchmarks/run.py side_by_side [--rows 1 2 8] [--data DIR]
 
-The two sides run in turn on one thread. A peer runs at the second of its three
-tolerances in `trust/packages.toml`, with many points at the third, too. The relative
-gap of its multipliers, or for linear machines the distance of its w above a proven
-lower bound, is measured without being timed, and is the tolerance of equimargin. A
-ratio is the peer's time over ours; SHORT marks a ratio below the requirement. For
+The two sides run in turn on one thread. A peer, another package, runs at the second of
+its three tolerances in `trust/packages.toml`, with many points at the third, too. The
+relative gap of its multipliers, or for linear machines the distance of its w above a
+proven lower bound, is measured without being timed, and is the tolerance of equimargin.
+A ratio is the peer's time over ours; SHORT marks a ratio below the requirement. For
 rankings pip installs no other package: the baselines are this package's implementations
 of TRON and of cutting planes, as in Kuo, Lee and Lin (2014), and `make bench-against`
 compares with an earlier checkout. Missing peers and data are named. Everything runs on

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -172,13 +171,3 @@ QUICK = {"quick": (False, "the small rows")}
 def chosen(rows: Iterable[Any], asked: argparse.Namespace) -> list[Any]:
     """Return the rows that the options choose."""
     return [row for row in rows if row.quick or not asked.quick]
-
-
-def benchmark_of(name: str) -> Benchmark:
-    """Return the benchmark of a module."""
-    try:
-        return import_module(name).BENCHMARK  # type: ignore[no-any-return]
-    except (ModuleNotFoundError, AttributeError) as missing:
-        if getattr(missing, "name", None) not in (name, name.partition(".")[0], "BENCHMARK"):
-            raise
-        raise SystemExit(f"there is no benchmark {name!r}: docs/benchmarks.md has a list") from None

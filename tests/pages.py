@@ -34,8 +34,15 @@ NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
 SETTING_UP = ("make", "pip")
 """First words of commands that set up an environment."""
 
-FOLLOWED_AS_BUILT = ("README.md", "docs/how_to/compare.md", "docs/how_to/use_in_python.md")
+FOLLOWED_AS_BUILT = (
+    "README.md",
+    "SKILL.md",
+    "docs/how_to/compare.md",
+    "docs/how_to/use_in_python.md",
+)
 """Pages whose blocks run with the installed wheel; others run in the source tree."""
+FOLLOWED_WITH_A_PACKAGE = "docs/how_to/own_problem.md"
+"""Page whose reader installs a package; `house/test_packaging.py` runs its commands."""
 
 
 class Block(NamedTuple):

@@ -1,4 +1,4 @@
-"""Exact optima: CPU time from the problem's floats to its checked rational optimum.
+"""Exact optima: CPU time from the floats of a problem to its checked optimum.
 
 One BLAS thread in one warm process.
 

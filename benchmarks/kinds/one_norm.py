@@ -1,4 +1,4 @@
-"""One-norm rankings and classifications against HiGHS on the declared linear program.
+"""One-norm machines against HiGHS on the declared linear program.
 
 CPU time with one BLAS thread in one warm process.
 

@@ -1,4 +1,4 @@
-"""Exact optima and proven intervals of programs of any kind, with 10 to 500 variables.
+"""Exact optima and proven intervals of programs with 10 to 500 variables.
 
 Wall time with one BLAS thread.
 

@@ -1,6 +1,6 @@
-"""RankSVM: CPU seconds of one BLAS thread to a relative suboptimality; peak memory.
+"""RankSVM: CPU seconds to a relative suboptimality, and peak memory.
 
-Our solver and its peers run in turn; RBF rows count Gram products.
+Our solver and its peers run in turn on one BLAS thread; RBF rows count Gram products.
 
     python benchmarks/run.py kinds.ranking [--quick] [--only TEXT] [--data DIR]
 

@@ -1,4 +1,4 @@
-"""Machines of small tables against scikit-learn's classes, the sides taking turns.
+"""Machines of small tables against the classes of scikit-learn, in turn.
 
 CPU time with one BLAS thread in one warm process, construction and checks included.
 

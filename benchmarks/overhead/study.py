@@ -1,4 +1,4 @@
-"""Overhead of a study per answer: in this process, with joblib, and on a Dask cluster.
+"""Overhead of a study per answer: in this process, by joblib, on a Dask cluster.
 
     python benchmarks/run.py overhead.study             medians of five rounds
     python benchmarks/run.py overhead.study --rounds 9

@@ -26,7 +26,8 @@ WRITTEN = [
     )
     and page.relative_to(DOCS).parts[0] != "atlas"
     and "api" not in page.parts
-    and page.relative_to(ROOT).as_posix() not in pages.FOLLOWED_AS_BUILT
+    and page.relative_to(ROOT).as_posix()
+    not in (*pages.FOLLOWED_AS_BUILT, pages.FOLLOWED_WITH_A_PACKAGE)
 ]
 """Handwritten pages with code to run."""
 

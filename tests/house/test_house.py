@@ -12,7 +12,6 @@ from pathlib import Path
 import grimp
 import pytest
 
-import equimargin
 from places import HANG, ROOT
 
 FLOORS = ("formulations", "solvers", "proofs")
@@ -160,14 +159,6 @@ def test_compare_is_the_function_in_every_import_order(imports: str) -> None:
         f"{imports}; import types; assert isinstance(compare, types.FunctionType), compare"
     )
     assert (answer.returncode, answer.stderr) == (0, "")
-
-
-def test_there_is_one_version() -> None:
-    citation = re.search(
-        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert citation is not None
-    assert equimargin.__version__ == PYPROJECT["project"]["version"] == citation[1]
 
 
 def test_the_constraints_are_plain_pins_of_every_dependency() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import FOLLOWED_AS_BUILT
+from pages import FOLLOWED_AS_BUILT, FOLLOWED_WITH_A_PACKAGE
 from places import HANG, ROOT
 
 PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
@@ -232,7 +232,7 @@ def test_the_readme_is_a_page_of_one_screen_whose_links_lead_somewhere() -> None
         assert (ROOT / link).exists(), link
 
 
-OWN_PROBLEM = (ROOT / "own_problem.md").read_text(encoding="utf-8")
+OWN_PROBLEM = (ROOT / FOLLOWED_WITH_A_PACKAGE).read_text(encoding="utf-8")
 """Page on user-defined problems."""
 
 

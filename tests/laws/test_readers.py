@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from campaigns.fuzz.drawn import CORPUS
 from campaigns.fuzz.readers import READERS
 from campaigns.fuzz.watch import examine
+from places import ROOT
 
 FILES = [(file.parent.name, file.name) for file in sorted(CORPUS.glob("*/*"))]
 """Reader and name of every file of the corpus."""
@@ -22,6 +24,11 @@ FILES = [(file.parent.name, file.name) for file in sorted(CORPUS.glob("*/*"))]
 
 def test_every_reader_has_a_corpus() -> None:
     assert {reader for reader, _ in FILES} == set(READERS)
+
+
+def test_the_security_page_names_every_reader() -> None:
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## Trusted input")[0]
+    assert set(re.findall(r"\(`(\w+)`\)", page)) == set(READERS)
 
 
 @pytest.mark.filterwarnings("default")

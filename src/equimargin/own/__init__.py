@@ -1,6 +1,6 @@
 """User-defined problems: families of convex programs as cvxpy functions, and their solvers.
 
-`own_problem.md` next to the README is a tutorial.
+`docs/how_to/own_problem.md` is a tutorial.
 
 >>> import cvxpy as cp
 >>> from equimargin import compare
