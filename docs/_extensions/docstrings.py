@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-WITH_ENTRIES = ("Parameters", "Returns", "Raises", "Attributes", "Yields")
+WITH_ENTRIES = ("Parameters", "Returns", "Raises", "Attributes", "Yields", "See Also")
 """Sections that consist of entries, `name : type` with indented text."""
+TRAILING = re.compile(r"(?<=\w)_(?!\w)")
+"""Underscore at the end of a name."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -45,9 +47,12 @@ def protected(lines: list[str]) -> Iterator[str]:
 
 
 def entries(block: list[str]) -> Iterator[str]:
-    """Yield lines of entries with the texts below their heads protected."""
+    """Yield lines of entries with types and texts protected."""
     for line in block:
-        yield escaped(line) if line.startswith(" ") else line
+        name, colon, kind = line.partition(" : ")
+        # A name that ends in an underscore, such as that of an attribute, would be a link.
+        head = name + colon + TRAILING.sub(r"\_", kind)
+        yield escaped(line) if line.startswith(" ") else head
 
 
 def text(block: list[str]) -> Iterator[str]:

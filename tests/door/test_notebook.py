@@ -19,7 +19,7 @@ from equimargin.solvers import Solution, solve, solution
 
 random = np.random.default_rng(8)
 X = random.normal(size=(24, 2))
-LABELS = np.array(["<script>alert(1)</script>", "b & c", "d"])[np.arange(24) % 3]
+LABELS = np.array(["<i>a</i>", "b & c", "d"])[np.arange(24) % 3]
 Y = np.where(X[:, 0] + random.normal(size=24) > 0, 1.0, -1.0)
 FEW: dict[str, Any] = {
     "formulations": ["svm.soft.primal", "svm.soft.dual"],
@@ -144,4 +144,4 @@ def test_nothing_is_loaded_or_run_and_colours_are_those_of_the_notebook(compared
             *("div", "p", "table", "tr", "th", "td", "details", "summary")
         }
         assert not re.search(r"<script|\son\w+=|https?:|url\(|src=|colou?r|background|font", html)
-    assert "<script>alert(1)</script>" in Shown(compared).text
+    assert "<i>a</i> vs b & c" in Shown(compared).text
