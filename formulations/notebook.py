@@ -49,7 +49,6 @@ def notebook_html(
     parts += [f"<table>{''.join(lines)}</table>"] if lines else []
     parts += [f"<p>{escape(note)}</p>" for note in notes]
     parts += [
-        f"<details><summary>{escape(title)}</summary>{inside}</details>"
-        for title, inside in folded
+        f"<details><summary>{escape(title)}</summary>{inside}</details>" for title, inside in folded
     ]
     return f'<div style="overflow-x: auto">{"".join(parts)}</div>'

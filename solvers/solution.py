@@ -37,7 +37,7 @@ SOLUTION_FORMAT = "equimargin solution 1"
 SHORTEST_LIMIT = 1e-3
 """Minimum time limit in seconds of a solver that follows another one."""
 SHOWN_POINTS = 2_000
-"""Points up to which a notebook computes the interval of a solution that it shows."""
+"""Maximum number of points for which a notebook computes the interval of a solution."""
 SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
 """Fields of a solution that its file stores as JSON."""
 

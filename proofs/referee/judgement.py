@@ -259,7 +259,7 @@ class FamilyVerdict:
     def _repr_html_(self) -> str:
         """Return the verdict, the interval and the number of answers for a notebook."""
         counts = {agreement: self.count(agreement) for agreement in Agreement}
-        answers = ", ".join(f"{count} {agreement}" for agreement, count in counts.items() if count)
+        answers = ", ".join(f"{agreement}: {n}" for agreement, n in counts.items() if n)
         figures = {
             "verdict": f"{self.verdict.upper()}: {self.reason}",
             **self.interval.figures,

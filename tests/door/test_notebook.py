@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from equimargin import bound, compare
 from equimargin.formulations import Interval, classification, linear
 from equimargin.proofs import audit
-from equimargin.solvers import Solution, solve, solution
+from equimargin.solvers import Solution, solution, solve
 
 random = np.random.default_rng(8)
 X = random.normal(size=(24, 2))
@@ -122,7 +122,7 @@ def test_the_verdict_on_a_family_has_its_interval_and_counts(compared: Any) -> N
     shown = Shown(family)
     assert family.optimum in shown.text
     assert shown.figures["verdict"] == f"AGREE: {family.reason}"
-    assert shown.figures["answers"] == "3 agrees"
+    assert shown.figures["answers"] == "agrees: 3"
     assert shown.figures.items() >= family.interval.figures.items()
 
 

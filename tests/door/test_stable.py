@@ -1,4 +1,4 @@
-"""Pages on what is stable and what is renamed: their lists, compared with the code."""
+"""Lists of stable and of renamed names on their pages, compared with the code."""
 
 from __future__ import annotations
 

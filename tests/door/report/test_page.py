@@ -46,7 +46,7 @@ from equimargin.formulations import (
     polynomial,
     ranking,
 )
-from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.bounds.intervals import MOST_DIGITS, Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.referee import Stable
 from equimargin.proofs.referee.judgement import Shortage
