@@ -111,8 +111,13 @@ def test_exit_statuses_are_those_of_the_page() -> None:
         for names, meaning in table
         for name in CODE.findall(names)
     }
+    groups = {str(group.name): group.typer_instance for group in app.registered_groups}
     commands = {
-        str(entry.name): entry.callback for entry in app.registered_commands if entry.callback
+        f"{group} {entry.name}".strip(): entry.callback
+        for group, entries in {"": app, **groups}.items()
+        if entries is not None
+        for entry in entries.registered_commands
+        if entry.callback
     }
     assert set(listed) == set(commands)
     of_module = constants()
