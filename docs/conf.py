@@ -6,6 +6,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS / "_extensions"), str(DOCS.parent / "src"), str(DOCS.parent / "examples")]
 
+from elsewhere import write_inventories  # noqa: E402
+from reference import class_addresses  # noqa: E402
+
 import equimargin  # noqa: E402
 
 project = "equimargin"
@@ -13,8 +16,8 @@ author = "The equimargin developers"
 project_copyright = "the equimargin developers"
 version = release = equimargin.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery"]
-extensions += ["docstrings", "mathml", "reference", "scrolling"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.intersphinx"]
+extensions += ["sphinx_gallery.gen_gallery", "docstrings", "mathml", "reference", "scrolling"]
 exclude_patterns = [
     "reference/api/parts",
     "gallery/**/*.ipynb",
@@ -30,6 +33,18 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings have types, shapes and units
 add_module_names = False
+
+# numpydoc reads docstrings, and links public classes and the names of `elsewhere` in types.
+numpydoc_show_class_members = False  # autodoc documents them
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # any other word of a type is text
+numpydoc_xref_aliases = {
+    **class_addresses(),
+    "Fraction": "fractions.Fraction",
+    "Path": "pathlib.Path",
+    "cvxpy.Problem": ":obj:`cvxpy.Problem`",
+}
+intersphinx_mapping = write_inventories(DOCS.parent / "build" / "inventories")
 
 html_theme = "furo"
 html_title = f"equimargin {version}"
@@ -60,6 +75,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(__init__|experiment)\.py$",  # shared code of examples is not an example
     "nested_sections": False,
     "download_all_examples": False,
+    "first_notebook_cell": "# pip install 'equimargin[compare]'",
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 0,

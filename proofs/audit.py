@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from html import escape
 from math import fsum, inf, nextafter
 from typing import Any, Literal
 
@@ -34,8 +32,15 @@ from equimargin.formulations.bounds.intervals import (
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
+from equimargin.formulations.numeric.decimals import (
+    format_bounds,
+    format_lower,
+    format_range,
+    format_upper,
+)
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import (
     classification,
@@ -160,7 +165,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """Return the statement and the figures for a notebook."""
-        return _notebook_table(self)
+        return notebook_html(str(self), self.figures.items())
 
     def __str__(self) -> str:
         alone = (
@@ -224,7 +229,7 @@ class MachinesAudit:
 
     def _repr_html_(self) -> str:
         """Return the statement on all machines and the figures for a notebook."""
-        return _notebook_table(self)
+        return notebook_html(str(self).splitlines()[-1], self.figures.items())
 
     def __str__(self) -> str:
         lines = [f"{name}: {audited}" for name, audited in self.machines.items()]
@@ -569,15 +574,6 @@ def _joint_value(W: Array, X: Array, codes: NDArray[np.int64], C: float) -> Frac
     return norm2 / 2 + Fraction(C) * loss
 
 
-def _notebook_table(found: Audit | MachinesAudit) -> str:
-    """Return the last line of a statement and a table of the figures, as HTML."""
-    rows = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-        for name, value in found.figures.items()
-    )
-    return f"<p>{escape(str(found).splitlines()[-1])}</p><table>{rows}</table>"
-
-
 def format_ends(interval: Interval) -> str:
     """Return the endpoints of an interval as text, rounded outward.
 
@@ -587,62 +583,6 @@ def format_ends(interval: Interval) -> str:
         Interval.
     """
     return f"[{format_lower(interval.lower, 15)}, {format_upper(interval.upper, 15)}]"
-
-
-def format_bounds(least: float, most: float, digits: int) -> str:
-    """Return a lower and an upper bound as text, rounded outward.
-
-    Parameters
-    ----------
-    least, most : float
-        Bounds.
-    digits : int
-        Number of digits.
-    """
-    return f"{format_lower(least, digits)} to {format_upper(most, digits)}"
-
-
-def format_range(least: float, most: float, digits: int) -> str:
-    """Return one number if both ends round to it, otherwise both ends, rounded outward.
-
-    Parameters
-    ----------
-    least, most, digits
-        As in `format_bounds`.
-    """
-    if (number := f"{least:.{digits}g}") == f"{most:.{digits}g}":
-        return number
-    return f"between {format_lower(least, digits)} and {format_upper(most, digits)}"
-
-
-def format_lower(value: float, digits: int) -> str:
-    """Return a lower bound as text, rounded down.
-
-    Parameters
-    ----------
-    value : float
-        Bound.
-    digits : int
-        Number of digits.
-    """
-    return _rounded(value, digits, ROUND_FLOOR)
-
-
-def format_upper(value: float, digits: int) -> str:
-    """Return an upper bound as text, rounded up.
-
-    Parameters
-    ----------
-    value, digits
-        As in `format_lower`.
-    """
-    return _rounded(value, digits, ROUND_CEILING)
-
-
-def _rounded(value: float, digits: int, direction: str) -> str:
-    """Return a number as text of that many digits, rounded in that direction."""
-    rounded = Context(prec=digits, rounding=direction).create_decimal_from_float(value)
-    return f"{float(rounded):.{digits}g}"
 
 
 def _problem(

@@ -21,6 +21,7 @@ from equimargin.formulations.bounds.intervals import Interval, interval, relativ
 from equimargin.formulations.bounds.sensitivity import Sensitivity, sensitivity
 from equimargin.formulations.bounds.stability import Signs, Stability, stability
 from equimargin.formulations.kernels.features import explicit, new_points
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import check_count, format_value, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
@@ -35,6 +36,8 @@ SOLUTION_FORMAT = "equimargin solution 1"
 """Format name of a solution's file; the number counts the changes of its layout."""
 SHORTEST_LIMIT = 1e-3
 """Minimum time limit in seconds of a solver that follows another one."""
+SHOWN_POINTS = 2_000
+"""Maximum number of points for which a notebook computes the interval of a solution."""
 SOLUTION_FIELDS_IN_JSON = ("solver", "status", "reason", "iterations", "seconds")
 """Fields of a solution that its file stores as JSON."""
 
@@ -586,6 +589,23 @@ class Solution(IntervalSolution):
             f"<Solution by {self.solver}: {self.status} after {steps}{self.seconds:.3g} s; of "
             f"{self.problem!r}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return the run and its interval for a notebook.
+
+        For more than SHOWN_POINTS points the interval is shown once it is computed.
+        """
+        figures = {
+            "problem": repr(self.problem),
+            "status": f"{self.status}: {self.reason or self.status.sentence}",
+            "iterations": "not counted" if self.iterations is None else f"{self.iterations:,}",
+            "seconds": f"{self.seconds:.3g}",
+        }
+        if "interval" in vars(self) or self.problem.m <= SHOWN_POINTS:
+            figures |= self.interval.figures
+        else:
+            figures["interval"] = "not computed yet: .interval computes it"
+        return notebook_html(f"Solution by {self.solver}", figures.items())
 
     @property
     def _coefficients(self) -> Array:

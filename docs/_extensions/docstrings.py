@@ -1,7 +1,7 @@
-"""Docstrings in reStructuredText, with plain text protected from its markup.
+"""Docstrings for numpydoc, with plain text protected from the markup of reStructuredText.
 
-An entry of a section, `name : type` with its indented text, becomes an item of a list.
-Other indented lines and examples stay as they are.
+numpydoc reads the sections. Indented lines outside of their entries, such as equations,
+and examples stay as they are.
 """
 
 from __future__ import annotations
@@ -14,60 +14,57 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-SECTION = re.compile(r"^(Parameters|Returns|Raises|Attributes|Yields)$")
-"""Headings of sections that consist of entries."""
-HEADING = re.compile(r"^(References|Notes|See Also|Examples)$")
-"""Headings of sections that consist of text."""
-HEAD = re.compile(r"^([\w*]+(?:, [\w*]+)*)(?: : (.+))?$")
-"""The first line of an entry: names, and their type."""
+WITH_ENTRIES = ("Parameters", "Returns", "Raises", "Attributes", "Yields", "See Also")
+"""Sections that consist of entries, `name : type` with indented text."""
+TRAILING = re.compile(r"(?<=\w)_(?!\w)")
+"""Underscore at the end of a name."""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Rewrite every docstring that autodoc reads."""
-    app.connect("autodoc-process-docstring", rewrite)
+    """Rewrite every docstring that autodoc reads, before numpydoc does."""
+    app.connect("autodoc-process-docstring", rewrite, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def rewrite(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Replace the lines of a docstring by reStructuredText."""
-    lines[:] = list(restructured(lines))
+    """Protect the lines of a docstring."""
+    lines[:] = list(protected(lines))
 
 
-def restructured(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of a docstring in reStructuredText."""
-    in_section = False
+def protected(lines: list[str]) -> Iterator[str]:
+    """Yield the lines of a docstring with their text in reStructuredText."""
+    in_entries = False
     for empty, group in groupby(lines, key=lambda line: not line.strip()):
         block = list(group)
         if empty:
             yield ""
-        elif SECTION.match(block[0]) and len(block) > 1 and set(block[1]) == {"-"}:
-            in_section = True
-            yield from (f"**{block[0]}**", "", *items(block[2:]))
-        elif HEADING.match(block[0]) and len(block) > 1 and set(block[1]) == {"-"}:
-            in_section = False
-            yield from (f"**{block[0]}**", "", *restructured(block[2:]))
-        elif block[0].lstrip().startswith(">>>"):
-            yield from (line.strip() for line in block)
-        elif block[0].startswith(" ") and not in_section:
-            yield from ("::", "", *(f"    {line}" for line in block), "")
-        elif any(line.startswith(" ") for line in block):
-            yield from (f"| {escaped(line.strip())}" for line in block)
-        else:
-            in_section = False
-            yield from map(escaped, block)
+            continue
+        if len(block) > 1 and set(block[1]) == {"-"}:
+            in_entries = block[0] in WITH_ENTRIES
+            yield from block[:2]
+            block = block[2:]
+        yield from entries(block) if in_entries else text(block)
 
 
-def items(block: list[str]) -> Iterator[str]:
-    """Yield the entries of a section as items of a list."""
-    for entry in re.split(r"\n(?!\s)", "\n".join(block)):
-        head, *rest = entry.splitlines()
-        text = escaped(" ".join(line.strip() for line in rest))
-        if named := HEAD.match(head):
-            names, kind = named.groups()
-            head = f"``{names}``" + (f" ({escaped(kind)})" if kind else "")
-        else:
-            head = escaped(head)
-        yield f"* {head}: {text}" if text else f"* {head}"
+def entries(block: list[str]) -> Iterator[str]:
+    """Yield lines of entries with types and texts protected."""
+    for line in block:
+        name, colon, kind = line.partition(" : ")
+        # A name that ends in an underscore, such as that of an attribute, would be a link.
+        head = name + colon + TRAILING.sub(r"\_", kind)
+        yield escaped(line) if line.startswith(" ") else head
+
+
+def text(block: list[str]) -> Iterator[str]:
+    """Yield the lines of a paragraph, an example or an equation."""
+    if block[0].lstrip().startswith(">>>"):
+        yield from (line.strip() for line in block)
+    elif block[0].startswith(" "):
+        yield from ("::", "", *(f"    {line}" for line in block), "")
+    elif any(line.startswith(" ") for line in block):
+        yield from (f"| {escaped(line.strip())}" for line in block)
+    else:
+        yield from map(escaped, block)
 
 
 def escaped(text: str) -> str:

@@ -277,6 +277,16 @@ def public_names(name: str) -> list[str]:
     return [public for public in getattr(module, "__all__", defined) if not public.startswith("_")]
 
 
+def class_addresses() -> dict[str, str]:
+    """Return the full name of every public class by its name, for links from types."""
+    return {
+        public: f"{name}.{public}"
+        for name in reversed(PUBLIC)
+        for public in public_names(name)
+        if inspect.isclass(getattr(import_module(name), public))
+    }
+
+
 def _home(name: str, public: str) -> str:
     """Return the module that defines a public name.
 

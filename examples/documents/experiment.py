@@ -82,7 +82,8 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
         help="folder of public data sets; by default ../shared/data next to the checkout, or "
         "where `equimargin data fetch` puts them",
     )
-    options = parser.parse_args()
+    # The arguments of a notebook are those of its kernel.
+    options = parser.parse_args([] if "ipykernel" in sys.modules else None)
     report = run(options.full, options.data)
     head = (
         "At the size that the document prints:"

@@ -36,7 +36,9 @@ from equimargin.formulations.bounds.evaluate import (
     prepare_products,
 )
 from equimargin.formulations.bounds.slater import find_slater_point
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.numeric.rounding import (
     UNIT,
@@ -68,6 +70,8 @@ SIZE_FLOOR = 1e-4
 
 An optimum far below P(0) is 0 within a user's tolerance.
 """
+MOST_DIGITS = 15
+"""Maximum number of significant digits that are claimed: float64 keeps any 15 digits."""
 LARGEST_LOSS_ERROR = 1e-10
 """Maximum error of the sum of losses, over U or SIZE_FLOOR x P(0).
 
@@ -142,6 +146,30 @@ class Interval:
         if self.lower == self.upper:
             return 0.0
         return (self.upper - self.lower) / self.size
+
+    @property
+    def digits(self) -> tuple[str, int]:
+        """Number to which both ends round, and its significant digits; ("", 0) without one."""
+        lower, upper = self.lower, self.upper
+        if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+            return "", 0
+        for digits in range(MOST_DIGITS, 0, -1):
+            if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+                return f"{upper:.{digits}g}", digits
+        return "", 0
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Ends and relative width as text, rounded outward, by name."""
+        return {
+            "lower": format_lower(self.lower, MOST_DIGITS),
+            "upper": format_upper(self.upper, MOST_DIGITS),
+            "relative width": format_upper(self.relative_width, 2),
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the figures for a notebook."""
+        return notebook_html("Interval", self.figures.items())
 
     def intersected(self, other: Interval) -> Interval:
         """Return the intersection with another interval of the optimum.

@@ -22,7 +22,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.bounds.intervals import MOST_DIGITS, Interval
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, SolveAccuracy, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
@@ -233,6 +234,39 @@ class FamilyVerdict:
             )
             return " ".join([*stands, f"{size}: scale the features, or lower C."])
         return " ".join(stands)
+
+    @property
+    def optimum(self) -> str:
+        """Phrase on the proven optimum without a final period, in digits if both ends share any."""
+        lower, upper = self.interval.lower, self.interval.upper
+        if not self.feasible:
+            return "no point is feasible, proven"
+        if self.unbounded:
+            return "the objective has no bound, proven"
+        digits, count = self.interval.digits
+        proven = "not proven" if self.doubt else "proven"
+        if count:
+            many = "all digits" if count == MOST_DIGITS else f"{count} digit{'s' * (count != 1)}"
+            return f"optimum {digits}, {many} {proven} (width {self.interval.relative_width:.0e})"
+        if np.isfinite(lower) and np.isfinite(upper):
+            return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
+        return (
+            f"optimum at most {upper:.10g}, with no lower bound proven"
+            if np.isfinite(upper)
+            else "nothing proven about the optimum"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the verdict, the interval and the number of answers for a notebook."""
+        counts = {agreement: self.count(agreement) for agreement in Agreement}
+        answers = ", ".join(f"{agreement}: {n}" for agreement, n in counts.items() if n)
+        figures = {
+            "verdict": f"{self.verdict.upper()}: {self.reason}",
+            **self.interval.figures,
+            "answers": answers or "none",
+        }
+        notes = filter(None, (self.note, self.doubt, self.advice))
+        return notebook_html(f"{self.title}: {self.optimum}", figures.items(), notes=notes)
 
     def count(self, agreement: Agreement) -> int:
         """Return the number of answers with an agreement, negative controls excluded.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.compiled import compile_form
@@ -104,6 +105,10 @@ class ProgramBound:
             f"the passed point has the objective {self.objective!r}, {distance}, and violates "
             f"constraints by at most {self.violation:.1e}"
         )
+
+    def _repr_html_(self) -> str:
+        """Return the sentences on the interval and on the point for a notebook."""
+        return notebook_html(self.statement, [], notes=filter(None, [self.answer]))
 
     def record(self) -> dict[str, Any]:
         """Return the figures as plain values, infinite ends as text."""

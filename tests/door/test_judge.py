@@ -243,7 +243,7 @@ def test_page_fits_and_its_html_is_escaped() -> None:
     assert max(map(len, lines)) <= 80
     assert [line.split()[:2] for line in lines if line.startswith("HIGHS")] == [["HIGHS", "agrees"]]
     page = found._repr_html_()
-    assert "<td>&lt;b&gt;mine&lt;/b&gt;</td>" in page
+    assert ">&lt;b&gt;mine&lt;/b&gt;</th>" in page
     assert page.count("<tr>") == 3
     record = json.loads(found.to_json())
     assert record["agree"] is True

@@ -56,7 +56,9 @@ equimargin.svm.SVC(C=10.0, gamma=0.001).fit(X, y)
 problem = classification(X, y, 10.0, rbf(0.001))
 solution = solve(problem, tol=1e-8)
 assert solution.lower <= interval(problem, solution.point).upper
-assert "proven" in str(audit(sklearn.svm.SVC(C=10.0, gamma=0.001).fit(X, y), X, y))
+audited = audit(sklearn.svm.SVC(C=10.0, gamma=0.001).fit(X, y), X, y)
+assert "proven" in str(audited)
+assert all("<table>" in shown._repr_html_() for shown in (solution, solution.interval, audited))
 path = regularization_path(classification(X, y, 1.0))
 equimargin.estimators.MarginRanker().fit(X[:40], y[:40])
 equimargin.estimators.OrdinalClassifier().fit(X[:40], y[:40])
@@ -105,7 +107,11 @@ def test_what_needs_the_extra_names_its_command(code: str, package: str) -> None
 @pytest.mark.parametrize(
     ("code", "package"),
     [
-        ("from equimargin import compare\nprint(compare(problem))", "cvxpy"),
+        (
+            "from equimargin import compare\nfound = compare(problem)\n"
+            "assert '<table>' in found._repr_html_()\nprint(found)",
+            "cvxpy",
+        ),
         (
             "from equimargin import compare\n"
             "from equimargin.formulations import one_norm_classification\n"

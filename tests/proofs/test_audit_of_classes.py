@@ -337,10 +337,10 @@ def test_notebook_shows_the_figures_with_names_escaped() -> None:
         SVC().fit(X, np.array(["<b>", "c", "d"])[y]), X, np.array(["<b>", "c", "d"])[y]
     )
     shown = found._repr_html_()
-    assert "<th>relative excess, &lt;b&gt; vs c</th>" in shown
+    assert ">relative excess, &lt;b&gt; vs c</th>" in shown
     assert (shown.count("<tr>"), shown.count("<p>"), "<b>" in shown) == (4, 1, False)
     one = found.machines["c vs d"]
-    assert f"<td>{one.figures['relative excess']}</td>" in one._repr_html_()
+    assert f">{one.figures['relative excess']}</td>" in one._repr_html_()
 
 
 @pytest.mark.parametrize("excess", [1.23456789e-7, 9.9999996e-4])

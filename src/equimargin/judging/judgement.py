@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from html import escape
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.notebook import notebook_html
 from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
 from equimargin.program_bound import ProgramBound
 from equimargin.report.words import PAGE_COLUMNS
@@ -72,14 +72,9 @@ class ProgramJudgement:
         return "\n".join([statement, "", *table, "", *notes])
 
     def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
-        rows = (
-            "".join(f"<td>{escape(cell)}</td>" for cell in answer.cells) for answer in self.answers
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<p>{escape(self.bound.statement)}</p><table><tr>{head}</tr>{body}</table>{notes}"
+        """Return the statement, the table and the notes for a notebook."""
+        rows = (answer.cells for answer in self.answers)
+        return notebook_html(self.bound.statement, rows, COLUMNS, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, infinite ones as text."""

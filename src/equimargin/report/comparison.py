@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin import __version__
+from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.problem import AnyProblem, Problem
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.levels import Levels
@@ -19,6 +20,7 @@ from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
+from equimargin.report.answers import COLUMNS
 from equimargin.report.page import Style, closing, group_block, name_columns, votes_in_words
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import (
@@ -30,7 +32,7 @@ from equimargin.report.records import (
     summary,
     versions,
 )
-from equimargin.report.view import ComparisonView, comparison_view
+from equimargin.report.view import OVERVIEW, ComparisonView, comparison_view
 from equimargin.report.votes import voted_right
 from equimargin.report.words import PAGE_COLUMNS
 
@@ -195,6 +197,31 @@ class Comparison:
             {"equimargin": __version__} | versions(),
             command,
             votes_in_words(self.votes),
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the verdict and the table of families for a notebook, with folded answers."""
+        view = self.view
+        remarks = [f"{family.title}: {text}" for family in view.families for text in family.remarks]
+        answers = [
+            (
+                f"{family.title}: {len(family.answers)} answers",
+                notebook_html(
+                    family.optimum,
+                    ([cell.text for cell in answer.cells] for answer in family.answers),
+                    COLUMNS,
+                    family.details,
+                ),
+            )
+            for family in view.families
+            if family.answers
+        ]
+        return notebook_html(
+            f"{view.verdict} {view.progress}.",
+            ([cell.text for cell in family.overview] for family in view.families),
+            OVERVIEW,
+            [*remarks, *filter(None, [votes_in_words(self.votes)]), *view.below_tables],
+            answers,
         )
 
     def __str__(self) -> str:

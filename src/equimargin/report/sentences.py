@@ -1,4 +1,4 @@
-"""Sentences on a family: optimum, unfinished answers, advice, skips."""
+"""Sentences on a family: unfinished answers, advice, skips."""
 
 from __future__ import annotations
 
@@ -6,72 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
-
-from equimargin.formulations.bounds.intervals import Interval
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
 from equimargin.proofs.referee.judgement import Shortage
 from equimargin.report.answers import AnswerView
 from equimargin.report.records import solved
 from equimargin.report.words import NO_BREAK
 from equimargin.solvers import Status
-
-MOST_DIGITS = 15
-"""Maximum number of significant digits that are claimed: float64 keeps any 15 digits."""
-
-
-def proven_digits(interval: Interval) -> tuple[str, int]:
-    """Return the number to which both ends round, and its digits; ("", 0) without one.
-
-    Parameters
-    ----------
-    interval : Interval
-        Proven interval of the optimum.
-
-    Returns
-    -------
-    tuple of (str, int)
-        Number as text, and its significant digits.
-    """
-    lower, upper = interval.lower, interval.upper
-    if not (np.isfinite(lower) and np.isfinite(upper) and lower <= upper):
-        return "", 0
-    for digits in range(MOST_DIGITS, 0, -1):
-        if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
-            return f"{upper:.{digits}g}", digits
-    return "", 0
-
-
-def optimum(family: FamilyVerdict) -> str:
-    """Return a phrase on the proven optimum, in digits if both ends share any.
-
-    Parameters
-    ----------
-    family : FamilyVerdict
-        Family with its verdict.
-
-    Returns
-    -------
-    str
-        Phrase without a final period.
-    """
-    lower, upper = family.interval.lower, family.interval.upper
-    if not family.feasible:
-        return "no point is feasible, proven"
-    if family.unbounded:
-        return "the objective has no bound, proven"
-    digits, count = proven_digits(family.interval)
-    proven = "not proven" if family.doubt else "proven"
-    if count:
-        many = "all digits" if count == MOST_DIGITS else f"{count} digit{'s' * (count != 1)}"
-        return f"optimum {digits}, {many} {proven} (width {family.interval.relative_width:.0e})"
-    if np.isfinite(lower) and np.isfinite(upper):
-        return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
-    return (
-        f"optimum at most {upper:.10g}, with no lower bound proven"
-        if np.isfinite(upper)
-        else "nothing proven about the optimum"
-    )
 
 
 def same_at_every_optimum(family: FamilyVerdict) -> str:

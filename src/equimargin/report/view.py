@@ -16,8 +16,6 @@ from equimargin.report.cell import Cell
 from equimargin.report.sentences import (
     advice,
     controls,
-    optimum,
-    proven_digits,
     readings,
     same_at_every_optimum,
     skips,
@@ -166,7 +164,7 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         missing=missing,
         kind=kind,
         standing=standing,
-        optimum=optimum(judged) if answers else "",
+        optimum=judged.optimum if answers else "",
         overview=tuple(_overview(judged, answers, Cell.word(standing, kind))),
         answers=answers,
         specialised=tuple(specialised),
@@ -184,7 +182,7 @@ def _enclosure(family: FamilyVerdict) -> str:
     """Return a phrase on the proven optimum, with a finite interval in 12 digits."""
     lower, upper = family.interval.lower, family.interval.upper
     if not (family.feasible and isfinite(lower) and isfinite(upper)):
-        return optimum(family)
+        return family.optimum
     proven = "optimum, not proven," if family.doubt else "optimum proven"
     return (
         f"{proven} in [{lower:.12g}, {upper:.12g}], relative width "
@@ -197,7 +195,7 @@ def _overview(
 ) -> Iterator[Cell]:
     """Yield the cells of a family in the table of families."""
     # Negative controls are not counted: they must disagree.
-    digits, count = proven_digits(judged.interval)
+    digits, count = judged.interval.digits
     run = [answer for answer in answers if answer.was_run and not answer.run.control]
     right = [answer for answer in run if answer.agreement is Agreement.AGREES]
     fastest = min(
@@ -206,7 +204,7 @@ def _overview(
     yield Cell.word(judged.title)
     yield standing
     yield Cell(
-        digits or (optimum(judged) if answers else ""), judged.interval.upper if digits else ""
+        digits or (judged.optimum if answers else ""), judged.interval.upper if digits else ""
     )
     yield Cell.of(count or None, "d")
     yield Cell.of(judged.interval.relative_width if digits else None, ".0e")

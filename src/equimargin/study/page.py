@@ -11,7 +11,6 @@ from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale
-from equimargin.report.sentences import proven_digits
 from equimargin.study.summary import Progress, StudiedProblem, data_key, labels
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, PICTURE_WIDTH - 14, 30.0, 300.0
@@ -268,7 +267,7 @@ def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
 def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     """Yield the cells of a problem."""
     yield from _asked(problem.terms, data)
-    digits, count = proven_digits(problem.interval)
+    digits, count = problem.interval.digits
     width = problem.interval.relative_width
     yield Cell(digits, problem.interval.upper if digits else "")
     yield Cell(str(count) if count else "", count or "")

@@ -46,12 +46,12 @@ from equimargin.formulations import (
     polynomial,
     ranking,
 )
-from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.bounds.intervals import MOST_DIGITS, Interval
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.referee import Stable
 from equimargin.proofs.referee.judgement import Shortage
 from equimargin.report.page import Style, block
-from equimargin.report.sentences import MOST_DIGITS, proven_digits, same_at_every_optimum
+from equimargin.report.sentences import same_at_every_optimum
 from equimargin.report.view import family_view
 from equimargin.report.words import EXPLANATION, NO_BREAK
 from equimargin.solvers import Answer, Status, solve_declaration
@@ -150,7 +150,7 @@ def test_all_faces_say_the_same_sentences_of_a_family(found: Comparison) -> None
 def test_proven_digits_are_those_that_both_ends_round_to(
     lower: float, upper: float, digits: tuple[str, int]
 ) -> None:
-    assert proven_digits(Interval(lower, upper, 1.0)) == digits
+    assert Interval(lower, upper, 1.0).digits == digits
 
 
 @given(
@@ -167,7 +167,7 @@ def test_every_digit_that_is_printed_is_one_of_both_ends(
     """
     half = abs(middle) * width * 10.0**-fine
     lower, upper = middle - half, middle + half
-    text, digits = proven_digits(Interval(lower, upper, 1.0))
+    text, digits = Interval(lower, upper, 1.0).digits
     if not digits:
         return
     number = Decimal(text)

@@ -6,14 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from equimargin.formulations.numeric.decimals import format_range, format_upper
 from equimargin.formulations.problem.margin import MarginProblem
-from equimargin.proofs.audit import (
-    Audit,
-    MachinesAudit,
-    format_ends,
-    format_range,
-    format_upper,
-)
+from equimargin.proofs.audit import Audit, MachinesAudit, format_ends
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Element, Picture, across, symbol, text
 from equimargin.report.pages.intervals import bar, center
 from equimargin.report.pages.rendering import rendered
