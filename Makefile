@@ -6,6 +6,9 @@ DOCS     := $(VENV)/.docs
 # versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
 CONSTRAINTS ?= constraints.txt
 INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
+# what a target needs beside the tests
+ADD      = @echo "Installing what $@ needs beside the tests: seconds, the first time up to some minutes."; \
+           $(BIN)/python $(INSTALL) --quiet --editable
 # neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
 PYTEST   := $(BIN)/python -m pytest -n logical --dist worksteal
 # what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
@@ -69,7 +72,7 @@ faults: $(READY)  ## the tests against sources that are wrong on purpose; ARGS p
 	PYTHONPATH=tests $(BIN)/python -m campaigns.faults $(ARGS)
 
 mutation: $(READY)  ## a sample of all mutants of the checker, the referee, bounds and rows: make mutation ARGS="--sample 100 checker"
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,mutation]'
+	$(ADD) '.[test,mutation]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns mutation --seed 1 $(ARGS)
 
 mutated-certificates: $(READY)  ## certificates that are changed on purpose; ARGS are parts of their names
@@ -107,7 +110,7 @@ test-set: $(READY)  ## programs with certificates of their exact optima, in buil
 	PYTHONPATH=tests $(BIN)/python -m campaigns.optima_set build/test_set
 
 fuzz: $(READY)  ## damaged files for everything that reads files, SECONDS a reader: make fuzz SECONDS=600, ARGS="csv npz" for some
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,fuzz]'
+	$(ADD) '.[test,fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns fuzz.every --seconds $(SECONDS) $(ARGS)
 
 nightly-path: $(READY)  ## regularisation paths of new instances, judged in extended precision, and a fifth as many of each 1-norm family: make nightly-path SEED=1 EXAMPLES=10000
@@ -128,11 +131,11 @@ bench: $(PEERS)/.ready  ## every kind of work beside every peer that can be inst
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
 
 check-device: $(READY)  ## the tests of a graphics card, where there is one: about a minute
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(ADD) '.[test,gpu]'
 	$(PYTEST) -n0 -m device tests/solvers/device $(ARGS)
 
 bench-device: $(READY)  ## kernel machines on a graphics card: parts, seconds to a gap, proven intervals, grids; below eight minutes
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(ADD) '.[test,gpu]'
 	$(BIN)/python benchmarks/run.py card $(ARGS)
 
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the error of every map between formulations
@@ -175,13 +178,13 @@ docs: $(DOCS)  ## the documentation, in build/docs: every example is run, a warn
 	@echo "built: build/docs/index.html"
 
 dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,release]'
+	$(ADD) '.[test,release]'
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
 
 $(DOCS): $(READY)
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
+	$(ADD) '.[test,docs]'
 	@touch $@
 
 $(READY): pyproject.toml $(CONSTRAINTS)
@@ -195,6 +198,7 @@ build/oldest.txt: pyproject.toml
 	sed -En '/^(dependencies|compare) = \[/,/^\]/s/^ *"([A-Za-z0-9-]*)>=([0-9.]*)".*/\1==\2/p' pyproject.toml > $@
 
 $(PEERS)/.ready: pyproject.toml constraints.txt
+	@echo "Installing what benchmarks compare with into $(PEERS): a few minutes."
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[compare]'
 	@for peer in $$(sed -n 's/^peers = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '",'); do \

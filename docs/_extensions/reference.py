@@ -172,8 +172,9 @@ def _commands() -> Iterator[str]:
     printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
     for command in program.registered_commands:
         name = str(command.name)
-        said = printed.invoke(program, [name, "--help"], prog_name="equimargin").output
-        yield from (f"(command-{name})=", f"## equimargin {name}", "", *code(said.strip()))
+        said = printed.invoke(program, [*name.split(), "--help"], prog_name="equimargin").output
+        anchor = f"(command-{name.replace(' ', '-')})="
+        yield from (anchor, f"## equimargin {name}", "", *code(said.strip()))
 
 
 def _kernels() -> Iterator[str]:
