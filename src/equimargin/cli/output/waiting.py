@@ -14,8 +14,10 @@ from equimargin.report.words import duration
 
 SECONDS_UNTIL_SHOWN = 2.0
 """Seconds after which a bar is shown; shorter waits need none."""
+SECONDS_TO_START = 5.0
+"""Seconds granted to a bar that is being started."""
 DRAWN_PER_SECOND = 5
-"""Times per second that a bar is drawn: the thread that draws takes time from solvers."""
+"""Times per second of drawing a bar; drawing takes time from solvers."""
 CHECKS = logging.getLogger("equimargin.solvers.progress")
 """Logger of every check of a gap."""
 
@@ -78,7 +80,7 @@ class WaitingBar:
             CHECKS.removeHandler(self._gaps)
             CHECKS.setLevel(logging.NOTSET)
         self._timer.cancel()
-        self._timer.join()
+        self._timer.join(SECONDS_TO_START)
         if self._bar is not None:
             self._bar.stop()
 
@@ -114,7 +116,7 @@ class WaitingBar:
         return f", about {duration(elapsed * (1.0 - self._share) / (self._share - share))} left"
 
     def _draw(self) -> None:
-        """Start the bar, in the thread of the timer, which also imports what draws it."""
+        """Import and start the bar, in the thread of the timer."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
