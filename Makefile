@@ -6,6 +6,9 @@ DOCS     := $(VENV)/.docs
 # versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
 CONSTRAINTS ?= constraints.txt
 INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
+# what a target needs beside the tests
+ADD      = @echo "Installing what $@ needs beside the tests: seconds, the first time up to some minutes."; \
+           $(BIN)/python $(INSTALL) --quiet --editable
 # neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
 PYTEST   := $(BIN)/python -m pytest -n logical --dist worksteal
 # what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
@@ -61,7 +64,7 @@ check-oldest: build/oldest.txt  ## some tests with the oldest versions that pypr
 	$(MAKE) check VENV=build/oldest CONSTRAINTS=$< ARGS="$(OLDEST) -W ignore::DeprecationWarning $(ARGS)"
 
 check-device: $(READY)  ## the tests of a graphics card, where there is one: about a minute
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(ADD) '.[test,gpu]'
 	$(PYTEST) -n0 -m device tests/solvers/device $(ARGS)
 
 lint: $(READY)  ## style, types, direction of the imports
@@ -80,11 +83,11 @@ misprints: $(READY)  ## printed problems with one change each: detected, or know
 	PYTHONPATH=tests $(BIN)/python -m campaigns misprints $(ARGS)
 
 mutation: $(READY)  ## a sample of all mutants: make mutation ARGS="--sample 100 checker"
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,mutation]'
+	$(ADD) '.[test,mutation]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns mutation --seed 1 $(ARGS)
 
 fuzz: $(READY)  ## damaged files, for SECONDS a reader: make fuzz SECONDS=600 ARGS="csv npz"
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,fuzz]'
+	$(ADD) '.[test,fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m campaigns fuzz.every --seconds $(SECONDS) $(ARGS)
 
 killed-studies: $(READY)  ## studies that are killed at random moments and resumed
@@ -174,7 +177,7 @@ bench-against: $(READY)  ## another checkout and this one: make bench-against OT
 	$(BIN)/python benchmarks/run.py between_versions --other $(OTHER) $(ARGS)
 
 bench-device: $(READY)  ## kernel machines on a graphics card: below eight minutes
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,gpu]'
+	$(ADD) '.[test,gpu]'
 	$(BIN)/python benchmarks/run.py card $(ARGS)
 
 leaderboard: $(PEERS)/.ready  ## packages for SVMs, and their distances above the proven optimum
@@ -194,7 +197,7 @@ metadata: $(READY)  ## CITATION.cff and codemeta.json, written from pyproject.to
 	$(BIN)/python tests/metadata.py
 
 dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,release]'
+	$(ADD) '.[test,release]'
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
@@ -204,7 +207,7 @@ clean:  ## delete environments, builds and caches
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DOCS): $(READY)
-	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
+	$(ADD) '.[test,docs]'
 	@touch $@
 
 $(READY): pyproject.toml $(CONSTRAINTS)
@@ -218,6 +221,7 @@ build/oldest.txt: pyproject.toml
 	sed -En '/^(dependencies|compare) = \[/,/^\]/s/^ *"([A-Za-z0-9-]*)>=([0-9.]*)".*/\1==\2/p' pyproject.toml > $@
 
 $(PEERS)/.ready: pyproject.toml constraints.txt
+	@echo "Installing what benchmarks compare with into $(PEERS): a few minutes."
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[compare]'
 	@for peer in $$(sed -n 's/^peers = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '",'); do \

@@ -8,6 +8,7 @@ when the run should stop.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,13 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint, Point
 from equimargin.solvers.solution import Limits, Solution, Status, counted, relative_gap
 
+LOG = logging.getLogger(__name__)
+"""Logger of every check of the gap, at level DEBUG."""
+CHECK = (
+    "%(solver)s: iteration %(iterations)d, primal %(primal).10g, dual %(dual).10g, relative gap "
+    "%(gap).2e of %(tol).0e, %(seconds).3f s"
+)
+"""Message of a check; a handler reads the figures in the arguments of its record."""
 Product = Callable[[Array], Array]
 
 STALE_CHECKS = 25
@@ -175,6 +183,11 @@ class ConvergenceMonitor:
             self.gap = max(self.gap, self._found(point, Status.OPTIMAL).relative_gap)
         self._record.note(point, primal, dual, self.gap, moved)
         self._judge(point)
+        if LOG.isEnabledFor(logging.DEBUG):
+            figures = ("solver", "iterations", "primal", "dual", "gap", "seconds")
+            LOG.debug(
+                CHECK, {name: getattr(self, name) for name in figures} | {"tol": self.limits.tol}
+            )
         return self.status is not None
 
     def end(self, status: Status, reason: str) -> None:

@@ -21,6 +21,7 @@ some 20 ms. A module is therefore imported when its solver is first looked up; i
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -57,6 +58,8 @@ from equimargin.solvers.solution import (
     finished,
 )
 
+LOG = logging.getLogger(__name__)
+"""Logger of the chosen solvers and of their ends."""
 DEFAULT_ACCURACY = 1e-6
 """Default accuracy that a solver declares, relative to the optimum."""
 LEAST_ACCURATE = 1e-3
@@ -272,6 +275,14 @@ class RegisteredSolver(Generic[P]):
         for module in self.libraries:
             import_module(module)
         given = (problem, limits, warm_start)[: self._arguments]
+        solution = self._solution(problem, limits, given)
+        LOG.info(
+            "%s: %s, %s; %.3f s", self.name, solution.status, solution.reason, solution.seconds
+        )
+        return solution
+
+    def _solution(self, problem: AnyProblem, limits: Limits, given: tuple[Any, ...]) -> AnySolution:
+        """Return the result of the function for the arguments that it takes."""
         if isinstance(problem, ProgramProblem):
             return solved(
                 problem,
@@ -583,6 +594,7 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     # a successor.
     queue, began = _automatic(problem), run_seconds()
     solver, best, handovers, steps = next(queue), None, "", list[int]()
+    _log_choice(problem, solver)
     while True:
         successor = next(queue, None)
         left = limits.left(run_seconds() - began)
@@ -600,6 +612,7 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
         out_of_time = limits.time_limit is not None and run_seconds() - began >= limits.time_limit
         if successor is None or out_of_time or not _is_stuck(solution, limits):
             break
+        LOG.info("%s passes the problem to %s", solver.name, successor.name)
         handovers += f"{solver.name} passed the problem to {successor.name} ({solution.reason}); "
         solver = successor
     if not handovers:
@@ -607,6 +620,17 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     source = "" if best is solution else f"; the point is that of {best.solver}"
     reason, seconds = f"{handovers}{solver.name}: {solution.reason}{source}", run_seconds() - began
     return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
+
+
+def _log_choice(problem: Problem, solver: RegisteredSolver[Any]) -> None:
+    """Log the first solver of "auto", and the reason of the choice."""
+    if LOG.isEnabledFor(logging.INFO):
+        why = (
+            "preferred for such problems"
+            if solver.goes_first(problem)
+            else "the first in its order that takes the problem"
+        )
+        LOG.info("%s, %d rows: auto chooses %s, %s", problem.family, problem.p, solver.name, why)
 
 
 def _is_stuck(found: Solution, limits: Limits) -> bool:
@@ -631,9 +655,12 @@ def _automatic(problem: AnyProblem) -> Iterator[RegisteredSolver[Any]]:
         group = [solver for solver in candidates if solver.takes(problem.family) is suited]
         # The sort is stable: solvers that are not preferred keep their order.
         for solver in sorted(group, key=lambda solver: not solver.goes_first(problem)):
-            if solver.refusal(problem) is None:
+            refusal = solver.refusal(problem)
+            if refusal is None:
                 all_refuse = False
                 yield solver
+            elif suited:
+                LOG.debug("auto passes over %s: %s", solver.name, refusal)
     if all_refuse:
         reasons = "; ".join(
             f"{solver.name}: {solver.refusal(problem) or 'selected only by its name'}"

@@ -14,6 +14,9 @@ SCHEMA: dict[str, Any] = json.loads(
 CERTIFICATES: dict[str, Any] = json.loads(
     (files("equimargin.proofs.certificates") / "schema.json").read_text(encoding="utf-8")
 )
+PLANS: dict[str, Any] = json.loads(
+    (files("equimargin.study") / "schema.json").read_text(encoding="utf-8")
+)
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -30,6 +33,9 @@ KNOWN = {
     "const",
     "enum",
     "minimum",
+    "maximum",
+    "not",
+    "minLength",
     "minItems",
     "maxItems",
     "pattern",
@@ -53,20 +59,9 @@ def _faults(
     if "anyOf" in schema:
         tried = [list(_faults(value, one, root, where)) for one in schema["anyOf"]]
         yield from min(tried, key=len)
-    kinds = schema.get("type", list(TYPES))
-    allowed = tuple(
-        kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name]
-    )
-    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
-        yield f"{where} is {value!r}, not {kinds}"
-    if "const" in schema and value != schema["const"]:
-        yield f"{where} is {value!r}, not {schema['const']!r}"
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{where} is {value!r}, none of {schema['enum']}"
-    if isinstance(value, int | float) and value < schema.get("minimum", value):
-        yield f"{where} is {value!r}, too small"
-    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
-        yield f"{where} is {value!r}, not of the pattern {schema['pattern']}"
+    if "not" in schema and not [*_faults(value, schema["not"], root, where)]:
+        yield f"{where} is {value!r}, which is excluded"
+    yield from (f"{where} is {value!r}, {wrong}" for wrong in _own_faults(value, schema))
     if isinstance(value, dict):
         known = schema.get("properties", {})
         yield from (
@@ -87,6 +82,33 @@ def _faults(
             yield from _faults(item, schema["items"], root, f"{where}[{place}]")
 
 
+def _own_faults(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+    """Yield the violations of the type and of the range of a value itself."""
+    kinds = schema.get("type", list(TYPES))
+    allowed = tuple(
+        kind for name in ([kinds] if isinstance(kinds, str) else kinds) for kind in TYPES[name]
+    )
+    # As in JSON, 2.0 is an integer.
+    if isinstance(value, float) and value.is_integer() and int in allowed:
+        allowed = (*allowed, float)
+    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
+        yield f"not {kinds}"
+    if "const" in schema and value != schema["const"]:
+        yield f"not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"none of {schema['enum']}"
+    if isinstance(value, int | float):
+        if value < schema.get("minimum", value):
+            yield "too small"
+        if value > schema.get("maximum", value):
+            yield "too large"
+    if isinstance(value, str):
+        if len(value) < schema.get("minLength", 0):
+            yield "too short"
+        if not re.search(schema.get("pattern", ""), value):
+            yield f"not of the pattern {schema['pattern']}"
+
+
 def faults(record: Any, command: str) -> Iterator[str]:
     """Yield the violations of the schema of a command's records."""
     return _faults(record, SCHEMA["$defs"][command], SCHEMA)
@@ -95,3 +117,10 @@ def faults(record: Any, command: str) -> Iterator[str]:
 def certificate_faults(document: Any) -> Iterator[str]:
     """Yield the violations of the schema of certificates."""
     return _faults(document, {"anyOf": CERTIFICATES["anyOf"]}, CERTIFICATES)
+
+
+def plan_faults(tables: Any) -> Iterator[str]:
+    """Yield the violations of the schema of plans of studies."""
+    about = ("$schema", "$id", "title", "$defs")
+    schema = {key: value for key, value in PLANS.items() if key not in about}
+    return _faults(tables, schema, PLANS)

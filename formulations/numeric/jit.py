@@ -16,6 +16,7 @@ import functools
 import gc
 import hashlib
 import inspect
+import logging
 import os
 import pickle
 import signal
@@ -41,6 +42,8 @@ from numba.core.caching import (
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
+LOG = logging.getLogger(__name__)
+"""Logger of the functions that are compiled."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -681,6 +684,7 @@ class _Guard(event.Listener):
                     f"for which there is no time left"
                 )
             clock.foreseen += seconds
+            LOG.info("compiling %s, about %.1f s", kernel.py_func.__qualname__, seconds)
             _ANNOUNCED.get()(seconds)
 
     def on_end(self, ended: Any) -> None:

@@ -22,6 +22,7 @@ from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.proofs.outward import FormInterval, form_interval
 from equimargin.proofs.outward.interval import WIDTH
 from equimargin.proofs.outward.rational import exact_enclosure
+from equimargin.report.markdown import markdown_table
 from equimargin.solvers.backends.form import solve_form
 
 DEFAULT_SOLVER = "CLARABEL"
@@ -118,6 +119,13 @@ class ProgramBound:
             key: str(v) if isinstance(v, float) and not np.isfinite(v) else v
             for key, v in figures.items()
         }
+
+    def to_markdown(self) -> str:
+        """Return the interval as a table of Markdown."""
+        names = ("program", "lower", "upper", "width", "proven by")
+        ways = " and ".join(sorted({self.lower_by, self.upper_by}))
+        row = (self.name, repr(self.lower), repr(self.upper), f"{self.width:.1e}", ways)
+        return markdown_table(names, [row], words=("program", "proven by"))
 
     def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
         """Return a certificate of format 2, which `equimargin verify` checks.

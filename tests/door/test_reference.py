@@ -97,15 +97,18 @@ def test_every_link_has_its_sentence(pages: dict[str, str]) -> None:
 @pytest.mark.slow
 def test_every_command_and_option_is_there(pages: dict[str, str]) -> None:
     commands = re.findall(
-        r"^│ ([a-z-]+)  ",
+        r"^│ ([a-z-]+(?: [a-z]+)?)  ",
         python("-m", "equimargin", "--help").partition(" Commands ")[2],
         re.MULTILINE,
     )
     assert len(commands) > 8
+    assert "study merge" in commands
     for command in commands:
-        assert f"(command-{command})=" in pages["reference/commands.md"]
+        assert f"(command-{command.replace(' ', '-')})=" in pages["reference/commands.md"]
         for option in re.findall(
-            r"^│ [* ]*(--[a-z0-9-]+)", python("-m", "equimargin", command, "--help"), re.MULTILINE
+            r"^│ [* ]*(--[a-z0-9-]+)",
+            python("-m", "equimargin", *command.split(), "--help"),
+            re.MULTILINE,
         ):
             assert option in pages["reference/commands.md"]
 

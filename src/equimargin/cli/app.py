@@ -24,8 +24,10 @@ from equimargin.cli.commands.path import path
 from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
 from equimargin.cli.commands.shrink import shrink
 from equimargin.cli.commands.study import study
+from equimargin.cli.commands.study_merge import study_merge
 from equimargin.cli.commands.warm_up import warm_up
 from equimargin.cli.group import OneCommand, OneSentence
+from equimargin.cli.options.logs import with_logs
 from equimargin.cli.output.screen import keep_standard_output
 
 if TYPE_CHECKING:
@@ -81,8 +83,10 @@ def root(  # prose-ok: param-section
     """Solve the convex programs of max-margin learning, and prove the error of the answers."""
 
 
-def _enter(command: Callable[..., None], group: typer.Typer = app, **how: Any) -> None:
-    """Register a command of a group under its own name.
+def _enter(
+    command: Callable[..., None], group: typer.Typer = app, name: str = "", **how: Any
+) -> None:
+    """Register a command of a group, by default under its own name, with the option -v.
 
     Every paragraph of its docstring becomes one line, which typer wraps.
     """
@@ -90,11 +94,11 @@ def _enter(command: Callable[..., None], group: typer.Typer = app, **how: Any) -
         " ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")
     ]
     group.command(
-        command.__name__.rstrip("_").replace("_", "-"),
+        name or command.__name__.rstrip("_").replace("_", "-"),
         cls=OneCommand,
         help="\n\n".join(paragraphs),
         **how,
-    )(command)
+    )(with_logs(command))
 
 
 FIRST: Sequence[Callable[..., None]] = (
@@ -119,6 +123,7 @@ for command in FIRST:
     _enter(command)
 for command in FEW_NEED:
     _enter(command, rich_help_panel=MORE)
+_enter(study_merge, name="study merge", rich_help_panel=MORE)
 of_data = typer.Typer(callback=data, no_args_is_help=True)
 _enter(fetch, of_data)
 app.add_typer(of_data, name="data", rich_help_panel=MORE)

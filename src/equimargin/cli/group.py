@@ -35,6 +35,11 @@ class OneSentence(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        # A command may have two words, as `study merge`.
+        two = " ".join(args[:2])
+        return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         # Record the whole command line in shell syntax.
         ctx.meta[COMMAND] = shlex.join(["equimargin", *args])

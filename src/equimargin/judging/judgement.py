@@ -12,10 +12,13 @@ import numpy as np
 from equimargin.formulations.notebook import notebook_html
 from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
 from equimargin.program_bound import ProgramBound
+from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.words import PAGE_COLUMNS
 
 COLUMNS = ("answer", "verdict", "objective", "distance at most", "worst violation")
 """Columns of the table."""
+WORDS = ("answer", "verdict", "worst violation")
+"""Columns of text; a violation is followed by the name of its constraint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,12 @@ class ProgramJudgement:
         """Return the statement, the table and the notes for a notebook."""
         rows = (answer.cells for answer in self.answers)
         return notebook_html(self.bound.statement, rows, COLUMNS, self.notes)
+
+    def to_markdown(self) -> str:
+        """Return the interval, the table and the sentences on it as Markdown text."""
+        table = markdown_table(COLUMNS, (answer.cells for answer in self.answers), WORDS)
+        notes = "".join(f"* {escaped(note)}\n" for note in self.notes)
+        return f"{escaped(self.bound.statement)}\n\n{table}\n{notes}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, infinite ones as text."""

@@ -20,7 +20,8 @@ from equimargin.proofs import FamilyVerdict, Verdict
 from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
-from equimargin.report.answers import COLUMNS
+from equimargin.report.answers import COLUMNS, WORDS
+from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.page import Style, closing, group_block, name_columns, votes_in_words
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import (
@@ -179,6 +180,23 @@ class Comparison:
         """Return the answers as CSV text with a header."""
         answers = self.answers
         return csv_text(list(answers[0]) if answers else ["family"], answers)
+
+    def to_markdown(self) -> str:
+        """Return the verdict, a table of the families and one of all answers as Markdown text."""
+        families = self.view.families
+        remarks = (f"{family.title}: {said}" for family in families for said in family.remarks)
+        rows = (
+            [family.title, *(cell.text for cell in answer.cells)]
+            for family in families
+            for answer in family.answers
+        )
+        parts = (
+            f"{escaped(self.view.verdict)}\n",
+            markdown_table(OVERVIEW, ([cell.text for cell in f.overview] for f in families), WORDS),
+            "".join(f"* {escaped(said)}\n" for said in remarks),
+            markdown_table(("family", *COLUMNS), rows, WORDS),
+        )
+        return "\n".join(filter(None, parts))
 
     def to_html(self, command: str = "") -> str:
         """Return the result as one HTML page: verdict, pictures, and a table of all answers.

@@ -109,3 +109,22 @@ Exit status: 0 every family agrees; 1 a family disagrees; 2 bad usage or input;
 --total-time.
 """
 """Text of --explain, in 80 columns."""
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as text.
+
+    Parameters
+    ----------
+    seconds : float
+        Duration in seconds.
+
+    Returns
+    -------
+    str
+        Text in days, hours, minutes or seconds.
+    """
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}s"
+    return f"{seconds:.0f} s"

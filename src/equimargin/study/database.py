@@ -233,15 +233,55 @@ class Database:
                 "AND key NOT IN (SELECT key FROM answer) AND key NOT IN (SELECT key FROM lease)"
             )
             sql.execute("DROP TABLE wanted")
-            terms_by_key = [
-                (row["key"], data_key(_question(self._read(row))))
-                for row in sql.execute("SELECT * FROM asked")
-            ]
-            called = labels(terms for _, terms in terms_by_key)
+            self._name_data(sql)
+
+    def fill(
+        self,
+        about: Mapping[str, str],
+        requests: Sequence[Mapping[str, Any]],
+        answers: Sequence[Mapping[str, Any]],
+        provenances: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """Write what other databases have into a new one, in one transaction.
+
+        Parameters
+        ----------
+        about : mapping of str to str
+            Name and plan of the study.
+        requests : sequence of mapping
+            Requested answers, in order, as `requests` returns them.
+        answers : sequence of mapping
+            Answers, as `answers` returns them.
+        provenances : mapping of str to mapping
+            Provenances, as `provenances` returns them.
+        """
+        names = ("key", *COLUMNS)
+        with self._transaction() as sql:
+            sql.executemany("INSERT INTO about VALUES (?, ?)", about.items())
             sql.executemany(
-                "UPDATE asked SET data = ? WHERE key = ?",
-                [(called[terms], key) for key, terms in terms_by_key],
+                "INSERT INTO asked VALUES (:key, :place, :data, :question, :deaths)",
+                [{**row, "place": place} for place, row in enumerate(requests)],
             )
+            sql.executemany(
+                "INSERT INTO provenance VALUES (?, ?)",
+                [(id, json.dumps(record, sort_keys=True)) for id, record in provenances.items()],
+            )
+            sql.executemany(
+                f"INSERT INTO answer ({', '.join(names)}) VALUES (:{', :'.join(names)})", answers
+            )
+            self._name_data(sql)
+
+    def _name_data(self, sql: sqlite3.Connection) -> None:
+        """Give the data of all requests names that tell them apart."""
+        terms_by_key = [
+            (row["key"], data_key(_question(self._read(row))))
+            for row in sql.execute("SELECT * FROM asked")
+        ]
+        called = labels(terms for _, terms in terms_by_key)
+        sql.executemany(
+            "UPDATE asked SET data = ? WHERE key = ?",
+            [(called[terms], key) for key, terms in terms_by_key],
+        )
 
     def ask_again(self, memory: int | None) -> None:
         """Delete unsolved answers that had less memory than there is now.
@@ -488,6 +528,14 @@ class Database:
         )
         if any(row["ok"] and row["cpu_seconds"] is None for row in rows):
             raise StudyError(f"{self.file} is damaged: a successful answer has no CPU time")
+        return [dict(row) for row in rows]
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Return the requested answers in the order of the plan, with their crashes."""
+        rows = self._rows("SELECT key, data, question, deaths FROM asked ORDER BY place, key")
+        self._check_kinds(rows, {"key": str, "data": str, "question": str, "deaths": int})
+        for row in rows:
+            self._read(row)
         return [dict(row) for row in rows]
 
     def provenances(self) -> dict[str, dict[str, Any]]:

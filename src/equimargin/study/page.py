@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from equimargin.report.cell import Cell
+from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale
@@ -116,6 +117,29 @@ def study_page(
         computed_with=[*_computed_with(computed_with)],
         plan=about.get("plan", ""),
     )
+
+
+def study_markdown(progress: Progress, problems: Sequence[StudiedProblem]) -> str:
+    """Return the verdict on a study and the table of its problems as Markdown text.
+
+    Parameters
+    ----------
+    progress : Progress
+        Progress of the study.
+    problems : sequence of StudiedProblem
+        Problems with their answers.
+    """
+    names = labels(data_key(problem.terms) for problem in problems)
+    table = markdown_table(
+        [name for name, _ in PROBLEMS],
+        (
+            [cell.text for cell in _problem_row(problem, names[data_key(problem.terms)])]
+            for problem in problems
+        ),
+        words=[name for name, is_text in PROBLEMS if is_text],
+    )
+    _, sentence = verdict(progress, problems)
+    return f"{escaped(sentence)}\n\n{table}"
 
 
 def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:

@@ -291,8 +291,15 @@ def _number(words: str, accepted: Callable[[float], bool]) -> Read:
 
 
 def _whole(words: str, least: int) -> Read:
-    """Return a reader of whole numbers from `least` on, described by `words`."""
-    return _checked(words, lambda value: type(value) is int and least <= value < LARGEST_WHOLE)
+    """Return a reader of whole numbers from `least` on, described by `words`; 2.0 is one."""
+
+    def read(value: object, key: str) -> int:
+        number = check_number(
+            value, key, words, lambda v: v.is_integer() and least <= v < LARGEST_WHOLE
+        )
+        return int(number)
+
+    return read
 
 
 def _one_of(*names: str) -> Read:

@@ -13,7 +13,7 @@ from typing import Any
 from equimargin import __version__
 from equimargin.report.records import csv_text, versions
 from equimargin.study.database import COLUMNS, Database
-from equimargin.study.page import study_page
+from equimargin.study.page import study_markdown, study_page
 from equimargin.study.summary import Progress, StudiedProblem, group_by_problem
 
 OF_PROVENANCE = {"equimargin": "TEXT", "code": "TEXT", "machine": "TEXT", "threads": "INTEGER"}
@@ -80,6 +80,10 @@ class Study:
     def to_csv(self) -> str:
         """Return the records as CSV text with a header."""
         return csv_text(RECORD, self.records())
+
+    def to_markdown(self) -> str:
+        """Return the verdict and a table of the problems as Markdown text."""
+        return study_markdown(self.progress(), self.problems())
 
     def to_parquet(self, file: str | Path) -> None:
         """Write the records as a Parquet file, atomically.

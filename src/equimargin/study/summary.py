@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.report.words import duration
 
 OF_PROBLEM = (
     "data",
@@ -176,32 +177,19 @@ def group_by_problem(records: Sequence[dict[str, Any]]) -> list[StudiedProblem]:
     for row in records:
         groups.setdefault(tuple(row[name] for name in OF_PROBLEM), []).append(row)
     return [
-        StudiedProblem(dict(zip(OF_PROBLEM, terms, strict=True)), _common(rows), rows)
+        StudiedProblem(dict(zip(OF_PROBLEM, terms, strict=True)), common_interval(rows), rows)
         for terms, rows in groups.items()
     ]
 
 
-def _common(rows: Sequence[dict[str, Any]]) -> Interval:
-    """Return the intersection of the intervals of some answers."""
-    lower = max((row["lower"] for row in rows if row["lower"] is not None), default=float("-inf"))
-    upper = min((row["upper"] for row in rows if row["upper"] is not None), default=float("inf"))
-    return Interval(lower, upper)
-
-
-def duration(seconds: float) -> str:
-    """Return a duration as text.
+def common_interval(rows: Sequence[dict[str, Any]]) -> Interval:
+    """Return the intersection of the intervals of some answers.
 
     Parameters
     ----------
-    seconds : float
-        Duration in seconds.
-
-    Returns
-    -------
-    str
-        Text in days, hours, minutes or seconds.
+    rows : sequence of dict
+        Answers to one problem.
     """
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}s"
-    return f"{seconds:.0f} s"
+    lower = max((row["lower"] for row in rows if row["lower"] is not None), default=float("-inf"))
+    upper = min((row["upper"] for row in rows if row["upper"] is not None), default=float("inf"))
+    return Interval(lower, upper)

@@ -592,7 +592,7 @@ def test_the_huberised_hinge_is_compared_where_a_pattern_means_it(pattern: str) 
 def test_help_at_80_columns_cuts_nothing_off() -> None:
     narrow = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"})
     commands = [str(command.name) for command in app.registered_commands]
-    for arguments in ([], *([name] for name in commands)):
+    for arguments in ([], *(name.split() for name in commands)):
         output = narrow.invoke(app, [*arguments, "-h"]).output
         assert "Usage: " in output
         assert "\u2026" not in output, output
@@ -613,7 +613,10 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     )
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
-    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up", "data"]
+    assert [line.split()[1] for line in more] == [
+        *("shrink", "graph", "atlas", "warm-up"),
+        *("study", "data"),
+    ]
 
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])

@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.report.words import duration
 from equimargin.study import Study
 from equimargin.study.database import Database
-from equimargin.study.summary import Progress, duration
+from equimargin.study.summary import Progress
 
 RUN = CliRunner()
 PLAN = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from equimargin.formulations.kernels.registry import PARAMETERS
 from equimargin.study.grid import AnswerSpec, grid
 from equimargin.study.plan import KERNEL, PlanError, read_plan
+from schema import plan_faults
 
 Written = Callable[[str], Path]
 XOR = '[[data]]\nsource = "xor"\n'
@@ -104,6 +106,8 @@ def test_what_is_refused_is_said_with_file_table_and_key(
     assert str(refused.value).startswith(str(file))
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+    if "is no TOML file" not in sentence:
+        assert [*plan_faults(tomllib.loads(text))]
 
 
 MANY = "\n".join(f"{key} = {[*range(1, 401)]}" for key in ("gamma", "degree", "coef0"))

@@ -9,6 +9,7 @@ import typer
 
 from equimargin.cli.options.shared import (
     JSONOption,
+    MarkdownOption,
     ModelArgument,
     ProgramCertificateOption,
     check_positive,
@@ -17,6 +18,7 @@ from equimargin.cli.options.shared import (
 from equimargin.cli.output.errors import exit_with, report_errors, without_warnings_of_trackers
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.cli.output.screen import fitted
+from equimargin.cli.output.waiting import WaitingBar
 
 DISAGREE = 1
 """Exit status of several answers of which one does not agree."""
@@ -49,6 +51,7 @@ def bound(  # prose-ok: param-section
     ] = 1e-6,
     time_limit: Annotated[float, seconds_option("Time limit of the proof.")] = 60.0,
     json: JSONOption = None,
+    markdown: MarkdownOption = None,
     certificate: ProgramCertificateOption = None,
 ) -> None:
     """Prove an interval of the optimum of any program.
@@ -66,29 +69,34 @@ def bound(  # prose-ok: param-section
     solvers agree; 1 an answer does not agree; 2 bad usage or input; 4 the interval is
     wider.
     """
-    with report_errors(), writing(json, certificate) as write:
+    with report_errors(), writing(json, markdown, certificate) as write:
         from json import dumps
 
         from equimargin.judging import AnswerVerdict, judge
         from equimargin.program_bound import bound as bound_program
         from equimargin.solution_file import read_solution
 
-        check_writable(json, certificate)
+        check_writable(json, markdown, certificate)
         without_warnings_of_trackers()
         x, y = (None, None) if solution is None else read_solution(solution)
         if solver is not None and len(solver) > 1:
             answers = {} if solution is None or x is None else {solution.name: x}
-            judgement = judge(model, solver, answers, agree_tol=width, seconds=time_limit)
+            with WaitingBar("solving, and proving the interval"):
+                judgement = judge(model, solver, answers, agree_tol=width, seconds=time_limit)
             text, record, found = str(judgement), judgement.to_dict(), judgement.bound
+            table = judgement.to_markdown
             verdicts = {answer.verdict for answer in judgement.answers}
         else:
             name = solver[0] if solver else None
-            found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
+            with WaitingBar("solving, and proving the interval"):
+                found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
             text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
-            verdicts = set()
+            verdicts, table = set(), found.to_markdown
         typer.echo(fitted(text))
         if json is not None:
             write(json, dumps(record, indent=2))
+        if markdown is not None:
+            write(markdown, table())
         if certificate is not None:
             write(certificate, dumps(found.certificate(time_limit), separators=(",", ":")))
         disagree = verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}

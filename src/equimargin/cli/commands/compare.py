@@ -17,7 +17,14 @@ from equimargin.cli.options.names import flag
 from equimargin.cli.options.posing import ProblemFields, posed
 from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
-from equimargin.cli.options.shared import OUTPUT, DataArgument, HTMLOption, JSONOption, PluginOption
+from equimargin.cli.options.shared import (
+    OUTPUT,
+    DataArgument,
+    HTMLOption,
+    JSONOption,
+    MarkdownOption,
+    PluginOption,
+)
 from equimargin.cli.output.errors import (
     exit_after_interrupt,
     exit_interrupted,
@@ -89,6 +96,7 @@ def compare(  # prose-ok: param-section
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    markdown: MarkdownOption = None,
     html: HTMLOption = None,
     certify: Annotated[
         Path | None,
@@ -113,10 +121,10 @@ def compare(  # prose-ok: param-section
     nothing was solved; 4 a family is undecided; 130 interrupted by Ctrl-C or
     --total-time: the results so far are printed and written.
     """
-    with report_errors(), writing(json, csv, html, certify) as write:
-        check_writable(json, csv, html)
+    with report_errors(), writing(json, csv, markdown, html, certify) as write:
+        check_writable(json, csv, markdown, html)
         _check_folder(certify)
-        with _no_answer_yet(json, csv, html):
+        with _no_answer_yet(json, csv, markdown, html):
             own_problems = brought(context, data, reading, posing, draw)
             asked = own_problems or posed(required(data), reading, posing)
             if request.jobs != 1:
@@ -133,6 +141,7 @@ def compare(  # prose-ok: param-section
         for file, text in (
             (json, result.to_json),
             (csv, result.to_csv),
+            (markdown, result.to_markdown),
             (html, lambda: result.to_html(get_command(context))),
         ):
             if file is not None:
@@ -148,7 +157,7 @@ def compare(  # prose-ok: param-section
                     else f"{id}: no certificate: {outcome}"
                 )
         if result.interrupted:
-            files = _named(json, csv, html)
+            files = _named(json, csv, markdown, html)
             written = f", written to {', '.join(files)}" if files else ""
             others_work = request.jobs != 1 and result.interrupted == BY_HAND
             exit_after_interrupt(

@@ -15,6 +15,7 @@ from equimargin.cli.options.shared import (
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.cli.output.screen import fitted
+from equimargin.cli.output.waiting import WaitingBar
 
 STATUS = {"feasible and bounded": 0, "infeasible": 1, "unbounded": 1, "undecided": 4}
 """Exit status of every verdict."""
@@ -43,7 +44,8 @@ def explain(  # prose-ok: param-section
         from equimargin.explanation import explain as explain_program
 
         check_writable(json, certificate)
-        found = explain_program(model, seconds=time_limit)
+        with WaitingBar("seeking a proof"):
+            found = explain_program(model, seconds=time_limit)
         typer.echo(fitted(found.text))
         if json is not None:
             write(json, dumps(found.record(), indent=2))

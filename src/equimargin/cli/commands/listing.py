@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from equimargin.cli.options.names import choices, match_prefix
-from equimargin.cli.options.shared import PluginOption
+from equimargin.cli.options.shared import MarkdownOption, PluginOption
 from equimargin.cli.output.errors import report_errors
-from equimargin.cli.output.files import check_writable
+from equimargin.cli.output.files import check_writable, writing
+from equimargin.cli.output.waiting import WaitingBar
 
 if TYPE_CHECKING:
     from equimargin.formulations import Kernel
@@ -60,14 +61,22 @@ def list_(  # prose-ok: param-section
             help=f"{choices(CONTENTS).capitalize()}; by default a list of these.",
         ),
     ] = None,
+    markdown: MarkdownOption = None,
     plugin: PluginOption = None,
 ) -> None:
     """List data, families, solvers and more.
 
     Entries of plug-ins are listed with their origin.
     """
-    with report_errors():
+    with report_errors(), writing(markdown) as write:
+        check_writable(markdown)
         entries = [*(CONTENTS.items() if subject is None else _listing(subject))]
+        if markdown is not None:
+            from equimargin.report.markdown import markdown_table
+
+            names = ("name", "content" if subject is None else CONTENTS[subject])
+            write(markdown, markdown_table(names, entries, words=names))
+            return
         width = max((len(name) for name, _ in entries), default=0)
         for name, text in entries:
             typer.echo(f"{name:{width}s}  {text}".rstrip())
@@ -124,7 +133,8 @@ def atlas(  # prose-ok: param-section
             from equimargin.atlas import write_atlas
         except ImportError as missing:
             raise ValueError(str(missing)) from None
-        count = write_atlas(folder, pyodide)
+        with WaitingBar("writing the pages"):
+            count = write_atlas(folder, pyodide)
         typer.echo(f"{count} pages; begin with {folder / 'index.html'}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as js
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -39,6 +38,7 @@ from equimargin.cli.options.shared import (
 )
 from equimargin.cli.output.errors import exit_interrupted, report_errors
 from equimargin.cli.output.files import check_writable, writing
+from equimargin.cli.output.waiting import WaitingBar
 from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ def path(  # prose-ok: param-section
         held_out = _held_out(validate, folds, raw, reading)
         _check_metric(held_out, raw, problem, metric)
         if grid_of_costs:
-            table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit, device)
+            with WaitingBar("scoring the grid", gaps=True):
+                table = score_grid(rows, held_out, folds, posing, metric, seed, time_limit, device)
             typer.echo(f"{described(rows, problem)}; squared hinge, validated on {validated_on}")
             chosen_by = {"validate": validate, "metric": metric, "seed": seed}
             limited = {"scale": reading.scale, "time_limit": time_limit, "device": device}
@@ -693,33 +694,23 @@ def _progress(
     """
     from math import log
 
-    from rich.console import Console
-    from rich.progress import Progress
+    first, bar = 0.0, WaitingBar("compiling")
 
-    console = Console(stderr=True)
-    where, first, shown = "while compiling", 0.0, time.monotonic()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("compiling", total=1.0)
+    def followed(breakpoints: int, lam: float, gap: float) -> None:
+        nonlocal first
+        first = first or lam
+        share = (
+            log(first / lam) / log(first / lambda_min)
+            if 0 < lambda_min < first and 0 < lam <= first
+            else None
+        )
+        bar.show(f"{breakpoints:,} breakpoints, lambda = {lam:.4g}", share)
 
-        def followed(breakpoints: int, lam: float, gap: float) -> None:
-            nonlocal where, first, shown
-            where, first = f"{breakpoints:,} breakpoints, lambda = {lam:.4g}", first or lam
-            if time.monotonic() - shown > 0.1:
-                shown = time.monotonic()
-                share = (
-                    log(first / lam) / log(first / lambda_min)
-                    if 0 < lambda_min < first and lam > 0
-                    else 0.0
-                )
-                bar.update(line, completed=share, description=where)
+    def folded(done: int, total: int) -> None:
+        bar.show(f"{done} of {total} folds", done / total)
 
-        def folded(done: int, total: int) -> None:
-            nonlocal where
-            where = f"{done} of {total} folds"
-            bar.update(line, completed=done / total, description=where)
-
-        try:
+    try:
+        with bar:
             yield followed, folded
-        except KeyboardInterrupt:
-            bar.stop()
-            exit_interrupted(f"interrupted: {where}")
+    except KeyboardInterrupt:
+        exit_interrupted(f"interrupted: {bar.doing}")

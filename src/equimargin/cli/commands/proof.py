@@ -15,9 +15,16 @@ from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
 from equimargin.cli.options.reading import ReadFields, ScaleOption
 from equimargin.cli.options.requests import Without, with_requests
-from equimargin.cli.options.shared import HTMLOption, JSONOption, PluginOption, seconds_option
+from equimargin.cli.options.shared import (
+    HTMLOption,
+    JSONOption,
+    MarkdownOption,
+    PluginOption,
+    seconds_option,
+)
 from equimargin.cli.output.errors import report_errors
 from equimargin.cli.output.files import check_writable, writing
+from equimargin.cli.output.waiting import WaitingBar
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -95,7 +102,8 @@ def verify(  # prose-ok: param-section
 
         status, own = 0, list[str]()
         for file in files:
-            found = verdict(file)
+            with WaitingBar(f"checking {_in_ascii(file)}"):
+                found = verdict(file)
             typer.echo(_in_ascii(f"{file}: {found.sentence}"))
             status = max(status, found.status)
             own += [file] if found.program == "equimargin" else []
@@ -243,6 +251,7 @@ def audit(  # prose-ok: param-section
         float, typer.Option(help="Relative tolerance of the solver that bounds the optimum.")
     ] = 1e-9,
     time_limit: Annotated[float, seconds_option("Time limit of that solver.")] = 60.0,
+    markdown: MarkdownOption = None,
     html: HTMLOption = None,
 ) -> None:
     """Prove how far a third-party model is from its optimum.
@@ -265,8 +274,8 @@ def audit(  # prose-ok: param-section
     pipeline that ends in one, or a search that found one. Of more than two classes, every
     machine has a line, and all of them have one.
     """
-    with report_errors(), writing(html) as write:
-        check_writable(html)
+    with report_errors(), writing(markdown, html) as write:
+        check_writable(markdown, html)
         from equimargin.data import load
         from equimargin.proofs.audit import audit as examine
         from equimargin.proofs.audit import audit_ranker
@@ -289,12 +298,16 @@ def audit(  # prose-ok: param-section
             unused = {"--epsilon": epsilon, "--nearest-rows": nearest_rows or None}
             _check_unused(unused | {"a column of weights (--drop)": rows.weight}, "a ranker")
             pairs = cast("Literal['sum', 'mean']", per_query or "sum")
-            result = audit_ranker(known, X, rows.y, rows.qid, cost, pairs, **limits)
+            with WaitingBar("auditing", gaps=True):
+                result = audit_ranker(known, X, rows.y, rows.qid, cost, pairs, **limits)
         else:
             _check_unused({"--per-query": per_query}, "a model that is no ranker")
             by_row = (rows.y, cost, epsilon, rows.weight)
-            result = examine(known, X, *by_row, nearest_rows=nearest_rows, **limits)
+            with WaitingBar("auditing", gaps=True):
+                result = examine(known, X, *by_row, nearest_rows=nearest_rows, **limits)
         typer.echo(str(result))
+        if markdown is not None:
+            write(markdown, _markdown(result))
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {
@@ -357,6 +370,15 @@ def _page(
     from equimargin.report.records import versions
 
     return audit_page(found, data, settings, {"equimargin": __version__} | versions(), command)
+
+
+def _markdown(found: Audit | MachinesAudit) -> str:
+    """Return the statement and the table of an audit as Markdown text."""
+    from equimargin.report.markdown import escaped, markdown_table
+
+    names = ("quantity", "proven")
+    table = markdown_table(names, found.figures.items(), words=names)
+    return f"{escaped(str(found).splitlines()[-1])}\n\n{table}"
 
 
 def _as_its_pipeline_takes_them(model: AnyModel, rows: Data) -> Any:
@@ -478,16 +500,17 @@ def same(  # prose-ok: param-section
         from equimargin.equivalence import same as judge
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        result = judge(
-            first,
-            second,
-            strategy,
-            draws=draws,
-            examples=examples or 100,
-            seed=seed,
-            finite=finite,
-            seconds=time_limit,
-        )
+        with WaitingBar("seeking a proof or a counterexample"):
+            result = judge(
+                first,
+                second,
+                strategy,
+                draws=draws,
+                examples=examples or 100,
+                seed=seed,
+                finite=finite,
+                seconds=time_limit,
+            )
         _answer(result, json)
     return None
 
@@ -576,8 +599,8 @@ def refute(  # prose-ok: param-section
         from equimargin.equivalence import refute as search
 
         first, second, strategy = _asked(a, b, data, without, distinct)
-        _answer(
-            search(
+        with WaitingBar("seeking a counterexample"):
+            found = search(
                 first,
                 second,
                 strategy,
@@ -585,9 +608,8 @@ def refute(  # prose-ok: param-section
                 seed=seed,
                 finite=finite,
                 seconds=time_limit,
-            ),
-            json,
-        )
+            )
+        _answer(found, json)
 
 
 def suggest(  # prose-ok: param-section

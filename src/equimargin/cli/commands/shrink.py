@@ -18,6 +18,7 @@ from equimargin.cli.options.requests import Behind, Without, with_requests
 from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption, seconds_option
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
+from equimargin.cli.output.waiting import WaitingBar
 from equimargin.request import ANSWERS, LIMITS, ComparisonRequest
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def shrink(  # prose-ok: param-section
         check_writable(json)
         if is_finding(source):
             known = Shrunk.read(source)
-            with printed_apart():
+            with printed_apart(), WaitingBar("reducing the case"):
                 reduced: tuple[Shrunk, str] | None = again(known, total_time)
         else:
             # A number is a seed unless a file has that name.
@@ -103,7 +104,7 @@ def shrink(  # prose-ok: param-section
             plugins = tuple(
                 str(Path(name).resolve()) if name.endswith(".py") else name for name in plugin or []
             )
-            with printed_apart():
+            with printed_apart(), WaitingBar("searching for a case, and reducing it"):
                 reduced = _first(problems, request, slow, total_time, plugins)
         if reduced is None:
             typer.echo("There is no failing case: no answer disagrees, fails or is slow.")

@@ -13,7 +13,7 @@ import typer
 
 from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
-from equimargin.cli.options.shared import HTMLOption, load_plugins
+from equimargin.cli.options.shared import HTMLOption, MarkdownOption, load_plugins
 from equimargin.cli.output.errors import (
     exit_interrupted,
     exit_with,
@@ -22,6 +22,7 @@ from equimargin.cli.output.errors import (
 )
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.cli.output.screen import columns, console, unread_output_kept
+from equimargin.cli.output.waiting import is_drawn
 from equimargin.report.words import PAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def study(  # prose-ok: param-section
             "--csv", metavar="FILE", help="CSV file of the answers; - for standard output."
         ),
     ] = None,
+    markdown: MarkdownOption = None,
     parquet: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Parquet file of the answers; needs pyarrow."),
@@ -109,12 +111,12 @@ def study(  # prose-ok: param-section
 ) -> None:
     """Run an experiment from a TOML file, and store every answer.
 
-    --status, --html, --csv and --parquet show or write the answers so far, and run
-    nothing.
+    --status, --html, --csv, --markdown and --parquet show or write the answers so far,
+    and run nothing.
     """
     with report_errors():
         where = _database_of(file) if database is None else database
-        if status or html or csv or parquet:
+        if status or html or csv or markdown or parquet:
             from equimargin.study import Study
 
             # Options of a run are refused here: they would have no effect.
@@ -126,11 +128,11 @@ def study(  # prose-ok: param-section
                 or memory is not None
             ):
                 raise ValueError(
-                    "--status, --html, --csv and --parquet run nothing: leave out the options "
-                    "of a run, or give two commands"
+                    "--status, --html, --csv, --markdown and --parquet run nothing: leave out the "
+                    "options of a run, or give two commands"
                 )
-            _keep_apart((html, csv, parquet), (file, where))
-            _show(Study(where), html, csv, parquet, get_command(context))
+            _keep_apart((html, csv, markdown, parquet), (file, where))
+            _show(Study(where), html, csv, markdown, parquet, get_command(context))
             if status:
                 _follow(Study(where))
             return
@@ -168,17 +170,24 @@ def _keep_apart(written: Sequence[Path | None], kept: Sequence[Path]) -> None:
 
 
 def _show(
-    study: Study, html: Path | None, csv: Path | None, parquet: Path | None, command: str
+    study: Study,
+    html: Path | None,
+    csv: Path | None,
+    markdown: Path | None,
+    parquet: Path | None,
+    command: str,
 ) -> None:
     """Write the results of a study so far."""
-    check_writable(html, csv, parquet)
+    check_writable(html, csv, markdown, parquet)
     if parquet == STDOUT:
         raise ValueError("--parquet must be a file, not standard output (-)")
-    with writing(html, csv) as write:
+    with writing(html, csv, markdown) as write:
         if html is not None:
             write(html, study.to_html(command))
         if csv is not None:
             write(csv, study.to_csv())
+        if markdown is not None:
+            write(markdown, study.to_markdown())
     if parquet is not None:
         study.to_parquet(parquet)
 
@@ -300,7 +309,7 @@ def _work(opened: Database, executor: Executor, study: Study) -> None:
     from equimargin.study.run import run
 
     last = time.monotonic()
-    often = SECONDS_BETWEEN_LOOKS if sys.stdout.isatty() else SECONDS_BETWEEN_LINES
+    often = SECONDS_BETWEEN_LOOKS if is_drawn(sys.stdout) else SECONDS_BETWEEN_LINES
     try:
         with _screen() as show:
 
@@ -324,7 +333,7 @@ def _screen() -> Iterator[Callable[[Progress], bool]]:
     A terminal shows a table that is redrawn, other outputs one line per call.
     """
     out = console(columns(PAGE_COLUMNS))
-    if not sys.stdout.isatty():
+    if not is_drawn(sys.stdout):
 
         def line(progress: Progress) -> bool:
             out.print(progress.sentence, soft_wrap=True)

@@ -7,6 +7,7 @@ import time
 import typer
 
 from equimargin.cli.output.errors import report_errors, without_warnings_of_trackers
+from equimargin.cli.output.waiting import WaitingBar
 
 ROWS = 60
 """Rows of the solved problems; so many that no solver ends at once."""
@@ -36,8 +37,13 @@ def warm_up() -> None:
         names = [*LONGEST, *(name for name in SOLVERS if name not in LONGEST)]
         tasks = [delayed(_compile)(name, SOLVERS[name].module) for name in names]
         without_warnings_of_trackers()
+        processes = min(cpu_count(), MAX_PROCESSES) if directory else 1
         try:
-            Parallel(min(cpu_count(), MAX_PROCESSES) if directory else 1)(tasks)
+            with WaitingBar("compiling") as bar:
+                compiled = Parallel(processes, return_as="generator_unordered")(tasks)
+                for done, _ in enumerate(compiled, 1):
+                    # Without a time left: the first solvers take longest.
+                    bar.show(f"{done} of {len(tasks)} solvers compiled")
         except BrokenProcessPool:
             typer.echo(
                 "equimargin: a process was killed, perhaps for lack of memory; this one compiles "

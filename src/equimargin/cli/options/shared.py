@@ -80,6 +80,15 @@ HTMLOption = Annotated[
     typer.Option(metavar="FILE", help="HTML page; - for standard output.", rich_help_panel=OUTPUT),
 ]
 
+MarkdownOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Markdown file of the table; - for standard output.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
 ProgramCertificateOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),

@@ -13,6 +13,7 @@ from textwrap import fill
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from equimargin.cli.output.waiting import is_drawn
 from equimargin.report.words import PAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Screen:
 
     def __init__(self, wide: bool) -> None:
         self.wide = wide
-        self.terminal = sys.stdout.isatty()
+        self.terminal = is_drawn(sys.stdout)
         self.width = columns(WIDE_COLUMNS if wide else PAGE_COLUMNS)
         self.ascii = not _encodes("✓≈✗…")
         self.console = console(self.width)

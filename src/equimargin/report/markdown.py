@@ -1,0 +1,45 @@
+"""Tables in Markdown, as GitHub, GitLab and MyST read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+
+SPECIAL = re.compile(r"[\\`*\[\]<|~$&]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+"""Characters that Markdown does not show as they are.
+
+An underscore within a word, as in column_generation, is shown.
+"""
+
+
+def escaped(text: str) -> str:
+    """Return a text in one line, of which Markdown shows every character.
+
+    Parameters
+    ----------
+    text : str
+        Text, of which spaces and line breaks become one space each.
+    """
+    return SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def markdown_table(
+    names: Sequence[str], rows: Iterable[Sequence[str]], words: Container[str]
+) -> str:
+    """Return a table with a header.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    rows : iterable of sequence of str
+        Texts of the cells, one per column.
+    words : container of str
+        Names of the columns of text, on the left; the others have figures, on the right.
+    """
+    lines = [
+        [escaped(name) for name in names],
+        ["---" if name in words else "---:" for name in names],
+        *([escaped(text) for text in row] for row in rows),
+    ]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
