@@ -224,21 +224,11 @@ class PairMultipliers(ImplicitMultipliers):
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def pull(self) -> Array:
-        return self._pulled
-
-    @cached_property
-    def _pulled(self) -> Array:
-        pull = self.slacks.within(self.high).pull
-        if self.low > BELOW_ALL_PAIRS:
-            pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(
-            self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull))
-        )
+        return self.slacks.pulled(self.high, self.low, self.phi.slope)
 
     def pull_error(self) -> float:
-        return float(
-            round_toward(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1)
-        )
+        pull = self.pull()
+        return float(round_toward(8 * UNIT * np.abs(pull).sum() + len(pull) * SMALLEST, 1))
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
