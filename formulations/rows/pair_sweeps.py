@@ -783,7 +783,7 @@ def _largest(levels: Index) -> Any:
 
 
 @jit
-def _with_lower(z: Index, edge: int, balance: Index, pull: Index) -> tuple[int, int]:
+def _with_lower(z: Index, edge: int, balance: Count, pull: Index) -> tuple[int, int]:
     """Return number and sum of the u = z - edge > 0; subtract them from the points' sums."""
     count, total = 0, 0
     for j in range(z.size):
