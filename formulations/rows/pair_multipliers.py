@@ -260,7 +260,7 @@ class PairMultipliers(ImplicitMultipliers):
         twice = np.zeros_like(z)
         for tau, sign in ((self.high, 1), (self.low, -1)):
             sums = slacks.within(tau)
-            twice += sign * (tau * sums.degree - 2 * z * sums.balance)
+            twice += sign * (np.int64(tau) * sums.degree - 2 * z * sums.balance)
         first = slacks.rows.starts[:-1]
         coarse, fine = np.add.reduceat(twice >> 32, first), np.add.reduceat(twice & HALF, first)
         coarse, fine = coarse + (fine >> 32), fine & HALF
