@@ -1,8 +1,9 @@
-"""Clock of all benchmarks: CPU seconds of two sides in turn, A B A B, and medians."""
+"""Clock of all benchmarks: CPU seconds of two sides in turn, A B A B, medians; memory."""
 
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,6 +76,19 @@ def spent() -> Iterator[list[float]]:
     before = used()
     yield found
     found += [after - start for after, start in zip(used(), before, strict=True)]
+
+
+def gigabytes(kind: str = "VmHWM") -> float:
+    """Return the memory of this process in GB: its peak "VmHWM", or "VmRSS" now.
+
+    It is read from a file of Linux, because `getrusage` includes memory that the parent
+    had when it started this process; elsewhere it is the peak of `getrusage`.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    lines = status.read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) / 2**20
 
 
 def cpu_so_far(pid: int) -> float:

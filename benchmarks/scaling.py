@@ -18,7 +18,6 @@ written to docs/.
 
 from __future__ import annotations
 
-import resource
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clock import settled, timed
+from clock import gigabytes, settled, timed
 from kinds import ranking, svm
 from table import ROOT, Benchmark, Line, Table, alone, on_one_processor
 from trust.fits import FITS, Task
@@ -165,32 +164,13 @@ def ranked(n: int, solver: str) -> list[Line]:
         assert proof.result.relative_width < 1e-5 or solver != "auto"
     found = [
         measured(
-            RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, most_memory()
+            RANKING, OURS if solver == "auto" else "TRON", n, answer.cpu, answer.wall, gigabytes()
         )
     ]
     return (
         [*found, measured(RANKING, "proof", n, proof.cpu, proof.wall)]
         if solver == "auto"
         else found
-    )
-
-
-def most_memory() -> float:
-    """Return the peak memory of this process, in GB.
-
-    It is read from a file of Linux, because `getrusage` includes memory that the parent
-    had when it started this process.
-    """
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return (
-        next(
-            int(line.split()[1])
-            for line in status.read_text().splitlines()
-            if line.startswith("VmHWM")
-        )
-        / 2**20
     )
 
 

@@ -15,13 +15,12 @@ the peak of the process so far.
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from clock import in_turn
+from clock import gigabytes, in_turn
 from table import QUICK, Benchmark, Line, Table, chosen
 
 from equimargin.formulations import (
@@ -150,7 +149,7 @@ def measured(row: Row) -> Line:
         "within": row.within,
         "width": proven.relative_width,
     }
-    return found | {"GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}
+    return found | {"GB": gigabytes()}
 
 
 COLUMNS = {

@@ -27,7 +27,6 @@ skipped with a message.
 
 from __future__ import annotations
 
-import resource
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,7 +36,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from clock import in_turn, timed
+from clock import gigabytes, in_turn, timed
 from scipy import sparse
 from sklearn.svm import LinearSVC
 from table import DATA, Benchmark, Line, Table, alone
@@ -483,9 +482,7 @@ def measured(row: Row, limit: float) -> list[Line]:
         Counted.last = None
         interval, proof, _ = timed(partial(getattr, solution, "interval"))
         firsts.append((target, seconds, solution, products, proof, interval))
-    memory = (
-        None if row.room is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    )
+    peak = None if row.room is None else gigabytes()
     problem = row.problem()
     # All suboptimalities of a row have one lower bound; with peers it is that of a
     # more accurate solution, so that no side profits from a loose bound.
@@ -525,7 +522,7 @@ def measured(row: Row, limit: float) -> list[Line]:
         line |= {
             "width": interval.relative_width,
             "within": bound(target.within),
-            "GB": memory,
+            "GB": peak,
             "room": bound(row.room),
         }
         line |= {"value": solution.value, "products": products, "said": solution.reason}

@@ -100,7 +100,7 @@ class RankedPartition(Partition):
         high, low = ordered.thresholds(loss)
         H = np.zeros((2, q, q))
         if len(ordered.order):
-            degree = self.memory.array("degree", ordered.order.shape, np.int64)
+            degree = self.memory.array("degree", ordered.order.shape, np.int32)
             np.subtract(ordered.within(high).degree, ordered.within(low).degree, out=degree)
             graph = PairGraph(ordered.points, high, low, degree)
             _integer_laplacian(self.X, ordered.order, whole.integer_scale(), graph, H)
@@ -190,15 +190,17 @@ class SortedQueries:
         """
         if tau not in self._within:
             n, k = len(self.order), len(self.points.levels)
-            of_points = self.memory.array(f"within threshold {len(self._within)}", (3, n), np.int64)
-            degree, balance, pull = of_points
+            name = f"within threshold {len(self._within)}"
+            counts = self.memory.array(f"{name}, counts", (2, n), np.int32)
+            pull = self.memory.array(f"{name}, sums", (n,), np.int64)
+            degree, balance = counts
             sums = ThresholdSums(
                 degree, balance, pull, np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64)
             )
             if n and tau > BELOW_ALL_PAIRS:
                 within(self.points, tau, sums)
             else:
-                of_points[:] = 0
+                counts[:], pull[:] = 0, 0
             self._within[tau] = sums
         return self._within[tau]
 

@@ -20,6 +20,7 @@ from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_sweeps import (
     Blocks,
+    Count,
     Level,
     OrderedPoints,
     ThresholdSums,
@@ -52,6 +53,11 @@ With four times as many levels such a tree takes twice as long as blocks of leve
 """
 BELOW_ALL_PAIRS = -(2**62)
 """Threshold below all margins, in units of the grid of f."""
+CACHED_THRESHOLDS = 5
+"""Number of thresholds whose sums are cached: those of two smooth losses, and 1.
+
+A run compares its present loss with the one before.
+"""
 PAIRS_PER_POINT = 50
 """Maximum pairs per point for sums pair by pair, for which points are not sorted.
 
@@ -85,7 +91,7 @@ class CountedPairs(Pairs):
         Number of levels of each query: of different grades of its points.
     level : ndarray of int32 of shape (m,)
         Rank of every point's grade among the grades of its query, from 0.
-    place : ndarray of int of shape (m,)
+    place : ndarray of int32 of shape (m,)
         Index in `queries` of the point's query, -1 if it has no pairs.
     """
 
@@ -120,9 +126,9 @@ class CountedPairs(Pairs):
         place = np.cumsum(new_level, dtype=np.int32)
         place -= np.repeat(np.cumsum(levels_of) - levels_of + 1, sizes).astype(np.int32)
         self.level[order] = place
-        position = np.full(queries, -1)
-        position[self.queries] = np.arange(len(self.queries))
-        self.place: Index = position[self.query]
+        position = np.full(queries, -1, dtype=np.int32)
+        position[self.queries] = np.arange(len(self.queries), dtype=np.int32)
+        self.place: Count = position[self.query]
 
     @cached_property
     def _listed(self) -> tuple[Index, Index]:  # type: ignore[override]
@@ -253,11 +259,10 @@ def make_empty_sums(points: int, queries: int) -> ThresholdSums:
     queries : int
         Number of queries.
     """
-    degree, balance, pull = (np.zeros(points, dtype=np.int64) for _ in range(3))
     return ThresholdSums(
-        degree,
-        balance,
-        pull,
+        np.zeros(points, dtype=np.int32),
+        np.zeros(points, dtype=np.int32),
+        np.zeros(points, dtype=np.int64),
         np.zeros(queries),
         np.zeros(queries),
         np.zeros(queries, dtype=np.int64),
@@ -294,6 +299,7 @@ class PairSums:
         self.unit = 2.0 ** (np.ceil(np.log2(largest)) - 62)
         self.points = self._gathered(self.order)
         self._within: dict[int, ThresholdSums] = {}
+        self._pulled: tuple[tuple[int, int, float], Array] | None = None
 
     def _sorted(self) -> Index:
         """Return the points sorted by query and f."""
@@ -347,14 +353,21 @@ class PairSums:
         """
         if tau <= BELOW_ALL_PAIRS:
             return self.rows.no_sums
-        if tau not in self._within:
-            sums = make_empty_sums(len(self.order), len(self.costs))
-            if len(self.order):
-                self._sweep(tau, sums)
-                np.multiply(sums.total, self.unit, out=sums.total)
-                np.multiply(sums.square, self.unit**2, out=sums.square)
-            self._within[tau] = sums
-        return self._within[tau]
+        # The sums of the last thresholds are cached, the last one at the end.
+        sums = self._within.pop(tau, None) or self._summed(tau)
+        self._within[tau] = sums
+        return sums
+
+    def _summed(self, tau: int) -> ThresholdSums:
+        """Return the sums at a threshold; drop those that were used longest ago."""
+        while len(self._within) >= CACHED_THRESHOLDS:
+            del self._within[next(iter(self._within))]
+        sums = make_empty_sums(len(self.order), len(self.costs))
+        if len(self.order):
+            self._sweep(tau, sums)
+            np.multiply(sums.total, self.unit, out=sums.total)
+            np.multiply(sums.square, self.unit**2, out=sums.square)
+        return sums
 
     def _sweep(self, tau: int, found: ThresholdSums) -> None:
         """Sum over the pairs of margin below tau, in one sweep or by blocks of levels."""
@@ -411,10 +424,34 @@ class PairSums:
         out[self.order] = values
         return out
 
-    @cached_property
-    def point_costs(self) -> Array:
-        """Cost c of the query of every point in the order of `order`, shape (n,)."""
-        return np.repeat(self.costs, np.diff(self.rows.starts))
+    def pulled(self, high: int, low: int, slope: float) -> Array:
+        """Return A'alpha for alpha_ij = c slope ((high - m)_+ - (low - m)_+), m = f_i - f_j.
+
+        The last result is cached. Multipliers refer to the sums, so that a cache of these
+        would be a reference cycle, whose memory stays until a garbage collection.
+
+        Parameters
+        ----------
+        high, low : int
+            Thresholds in units of the grid.
+        slope : float
+            Slope.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            A'alpha.
+        """
+        key = high, low, slope
+        if self._pulled is None or self._pulled[0] != key:
+            pull = self.within(high).pull
+            if low > BELOW_ALL_PAIRS:
+                pull = pull - self.within(low).pull
+            product = self.unit * pull
+            product *= slope
+            product *= np.repeat(self.costs, np.diff(self.rows.starts))
+            self._pulled = key, self.scattered(product)
+        return self._pulled[1]
 
     def at_costs(self, costs: Array) -> Self:
         """Return a copy with other costs, which shares f and the sums without costs.
@@ -425,8 +462,7 @@ class PairSums:
             Costs c.
         """
         sums = copy(self)
-        sums.all_costs, sums.costs = costs, costs[self.rows.queries]
-        sums.__dict__.pop("point_costs", None)
+        sums.all_costs, sums.costs, sums._pulled = costs, costs[self.rows.queries], None
         return sums
 
     def square_error(self, tau: int) -> float:

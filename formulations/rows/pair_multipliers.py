@@ -227,21 +227,11 @@ class PairMultipliers(ImplicitMultipliers):
         return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
 
     def pull(self) -> Array:
-        return self._pulled
-
-    @cached_property
-    def _pulled(self) -> Array:
-        pull = self.slacks.within(self.high).pull
-        if self.low > BELOW_ALL_PAIRS:
-            pull = pull - self.slacks.within(self.low).pull
-        return self.slacks.scattered(
-            self.slacks.point_costs * (self.phi.slope * (self.slacks.unit * pull))
-        )
+        return self.slacks.pulled(self.high, self.low, self.phi.slope)
 
     def pull_error(self) -> float:
-        return float(
-            round_toward(8 * UNIT * np.abs(self._pulled).sum() + len(self._pulled) * SMALLEST, 1)
-        )
+        pull = self.pull()
+        return float(round_toward(8 * UNIT * np.abs(pull).sum() + len(pull) * SMALLEST, 1))
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
@@ -270,7 +260,7 @@ class PairMultipliers(ImplicitMultipliers):
         twice = np.zeros_like(z)
         for tau, sign in ((self.high, 1), (self.low, -1)):
             sums = slacks.within(tau)
-            twice += sign * (tau * sums.degree - 2 * z * sums.balance)
+            twice += sign * (np.int64(tau) * sums.degree - 2 * z * sums.balance)
         first = slacks.rows.starts[:-1]
         coarse, fine = np.add.reduceat(twice >> 32, first), np.add.reduceat(twice & HALF, first)
         coarse, fine = coarse + (fine >> 32), fine & HALF

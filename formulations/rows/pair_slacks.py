@@ -16,7 +16,6 @@ Document K (Kuo, Lee and Lin, Large-scale Kernel RankSVM), section 3.2,
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -29,7 +28,11 @@ from equimargin.formulations.numeric.rounding import (
     round_toward,
     sum_rounded,
 )
-from equimargin.formulations.rows.counted import WIDEST_THRESHOLD, CountedPairs, PairSums
+from equimargin.formulations.rows.counted import (
+    BELOW_ALL_PAIRS,
+    WIDEST_THRESHOLD,
+    PairSums,
+)
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers, PairSubset
 from equimargin.formulations.rows.pair_sweeps import (
@@ -72,15 +75,6 @@ class PairSlacks(PairSums, Slacks):
         Costs c of the pairs of a query.
     """
 
-    def __init__(self, rows: CountedPairs, f: Array, costs: Array) -> None:
-        super().__init__(rows, f, costs)
-        self._expanded: dict[Loss, Expansion] = {}
-
-    def at_costs(self, costs: Array) -> Self:
-        slacks = super().at_costs(costs)
-        slacks._expanded = {}
-        return slacks
-
     def hinge(self) -> float:
         return float(self.costs @ self.within(self.on_grid(1.0)).total)
 
@@ -89,13 +83,10 @@ class PairSlacks(PairSums, Slacks):
         return float(self.costs @ self.within(self.on_grid(1.0)).square)
 
     def expanded(self, phi: Loss) -> Expansion:
-        if phi not in self._expanded:
-            alpha = PairMultipliers(self, phi)
-            loss = alpha.loss()
-            self._expanded[phi] = Expansion(
-                loss, alpha.sum() - float(alpha.pull() @ self.f) - loss, alpha, PairCurvature(alpha)
-            )
-        return self._expanded[phi]
+        alpha = PairMultipliers(self, phi)
+        loss = alpha.loss()
+        conjugate = alpha.sum() - float(alpha.pull() @ self.f) - loss
+        return Expansion(loss, conjugate, alpha, PairCurvature(alpha))
 
     def violated(self) -> PairSubset:
         one = self.on_grid(1.0)
@@ -184,16 +175,17 @@ class _PairLine(Line):
         self._last = 0.0, start
 
     def slope(self, phi: Loss, t: float) -> float:
-        return -float(self.to(t).expanded(phi).alpha.pull() @ self.h)
+        return -float(PairMultipliers(self.to(t), phi).pull() @ self.h)
 
     def curvature(self, phi: Loss, t: float) -> float:
-        return float(
-            phi.slope * (self.h @ self.start.rows.hess_vec(self.to(t).expanded(phi).D, self.h))
-        )
+        D = PairCurvature(PairMultipliers(self.to(t), phi))
+        return float(phi.slope * (self.h @ D.hess_vec(self.h)))
 
     def to(self, t: float) -> PairSlacks:
         if t != self._last[0]:
             start = self.start
+            # Drop the slacks of the last t before those of this one are computed.
+            self._last = 0.0, start
             self._last = t, PairSlacks(start.rows, start.f + t * self.h, start.all_costs)
         return self._last[1]
 
@@ -209,10 +201,14 @@ class PairCurvature(Curvature):
 
     def __init__(self, alpha: PairMultipliers) -> None:
         self.slacks, self.phi, self.high, self.low = alpha.slacks, alpha.phi, alpha.high, alpha.low
-        self.degree = self.slacks.within(self.high).degree - self.slacks.within(self.low).degree
+        degree = self.slacks.within(self.high).degree
+        if self.low > BELOW_ALL_PAIRS:
+            degree = degree - self.slacks.within(self.low).degree
+        self.degree = degree
 
     def weight(self) -> float:
-        return float(self.slacks.point_costs @ self.degree)
+        high, low = self.slacks.within(self.high), self.slacks.within(self.low)
+        return 2.0 * float(self.slacks.costs @ (high.pairs - low.pairs))
 
     @cached_property
     def graph(self) -> PairGraph:

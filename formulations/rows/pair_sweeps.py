@@ -34,6 +34,8 @@ from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import brief, brief_for, fast, jit
 
 Level = NDArray[np.int32]
+Count = NDArray[np.int32]
+"""Numbers of points: of one query, in memory, there are fewer than 2^31."""
 
 GATHERED_ROWS = 256
 """Rows of features that are gathered for one matrix product, few enough for the cache.
@@ -76,9 +78,9 @@ class ThresholdSums(NamedTuple):
 
     Parameters
     ----------
-    degree : ndarray of int of shape (n,)
+    degree : ndarray of int32 of shape (n,)
         Number of pairs of each point, l+ + l- of (3.17)-(3.18).
-    balance : ndarray of int of shape (n,)
+    balance : ndarray of int32 of shape (n,)
         A'1, l- - l+.
     pull : ndarray of int of shape (n,)
         A'u.
@@ -88,8 +90,8 @@ class ThresholdSums(NamedTuple):
         Numbers of pairs.
     """
 
-    degree: Index
-    balance: Index
+    degree: Count
+    balance: Count
     pull: Index
     total: Array
     square: Array
@@ -127,14 +129,14 @@ class PairGraph(NamedTuple):
         Points.
     high, low : int
         Thresholds in units of the grid.
-    degree : ndarray of int of shape (n,)
+    degree : ndarray of int32 of shape (n,)
         Number of these pairs of each point: the diagonal of the graph's Laplacian.
     """
 
     points: OrderedPoints
     high: int
     low: int
-    degree: Index
+    degree: Count
 
 
 def _pairs_at_most(points: OrderedPoints) -> float:
@@ -228,14 +230,14 @@ def list_pairs(
 
 
 @brief
-def by_query(order: Index, query: Index, starts: Index, out: Index) -> None:
+def by_query(order: Index, query: Count, starts: Index, out: Index) -> None:
     """Sort points by query, stably, and drop points of query -1.
 
     Parameters
     ----------
     order : ndarray of int of shape (m,)
         Points.
-    query : ndarray of int of shape (m,)
+    query : ndarray of int32 of shape (m,)
         Query of every point.
     starts : ndarray of int of shape (queries + 1,)
         Index of the first point of every query.
@@ -781,7 +783,7 @@ def _largest(levels: Index) -> Any:
 
 
 @jit
-def _with_lower(z: Index, edge: int, balance: Index, pull: Index) -> tuple[int, int]:
+def _with_lower(z: Index, edge: int, balance: Count, pull: Index) -> tuple[int, int]:
     """Return number and sum of the u = z - edge > 0; subtract them from the points' sums."""
     count, total = 0, 0
     for j in range(z.size):

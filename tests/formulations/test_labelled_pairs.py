@@ -217,6 +217,14 @@ def test_sums_of_multipliers_of_a_steep_loss_keep_all_digits() -> None:
     assert steep > 20
 
 
+def test_multipliers_at_other_costs_have_their_own_sums() -> None:
+    for rows, f, costs, _ in cases(4, 5):
+        slacks = rows.slacks(f, costs)
+        pull = PairMultipliers(slacks, SQUARED_HINGE).pull()
+        other = PairMultipliers(slacks.at_costs(2.0 * costs), SQUARED_HINGE).pull()
+        assert (other == 2.0 * pull).all()
+
+
 def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The spectrum of the approximate Hessian is relative to the exact one.
 

@@ -83,7 +83,8 @@ def _least_margins(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _by_query(rng: np.random.Generator) -> tuple[Any, ...]:
-    return rng.permutation(8), np.arange(8) % 4 - 1, np.array([0, 2, 4, 6]), np.empty(6, np.int64)
+    query = (np.arange(8) % 4 - 1).astype(np.int32)
+    return rng.permutation(8), query, np.array([0, 2, 4, 6]), np.empty(6, np.int64)
 
 
 def _middles(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -127,12 +128,12 @@ def _sorted_points(rng: np.random.Generator) -> Any:
 
 
 def _within(rng: np.random.Generator) -> tuple[Any, ...]:
-    degree, balance, pull = np.zeros((3, 30), np.int64)
+    degree, balance = np.zeros((2, 30), np.int32)
     return (
         _sorted_points(rng),
         300,
         pair_sweeps.ThresholdSums(
-            degree, balance, pull, np.zeros(3), np.zeros(3), np.zeros(3, np.int64)
+            degree, balance, np.zeros(30, np.int64), np.zeros(3), np.zeros(3), np.zeros(3, np.int64)
         ),
     )
 
@@ -162,7 +163,8 @@ def _list_pairs(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _graph(rng: np.random.Generator) -> Any:
-    return pair_sweeps.PairGraph(_sorted_points(rng), 400, 100, rng.integers(4, size=30))
+    degree = rng.integers(4, size=30).astype(np.int32)
+    return pair_sweeps.PairGraph(_sorted_points(rng), 400, 100, degree)
 
 
 def _laplacian_product(rng: np.random.Generator) -> tuple[Any, ...]:
