@@ -20,7 +20,7 @@ PYODIDE  ?= $(wildcard .pytest_cache/pyodide/node_modules/pyodide)
 # what benchmarks compare with has an environment of its own, because tests are to run as they do without it
 PEERS    := build/peers
 
-.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds nightly-explain third-party test-set killed-studies fuzz bench check-device bench-device bench-each bench-against leaderboard scaling docs dist clean
+.PHONY: help demo check check-all check-newest check-oldest check-claims experiments lint mutants misprints faults mutated-certificates mutation proofs verified-checker two-checkers three-checkers proved-data proof-mutants nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds nightly-explain third-party test-set killed-studies fuzz bench check-device bench-device bench-each bench-against leaderboard scaling docs dist release clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 22
@@ -174,11 +174,15 @@ docs: $(DOCS)  ## the documentation, in build/docs: every example is run, a warn
 	$(BIN)/python docs/_extensions/check_links.py build/docs
 	@echo "built: build/docs/index.html"
 
-dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
+dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked; a commit always gives the same bytes
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,release]'
-	rm -rf dist
-	$(BIN)/python -m build --no-isolation
+	rm -rf dist equimargin.egg-info
+	epoch=$$(git log -1 --format=%ct) && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+release: $(READY)  ## all that a version must pass, which takes a night; then the commands that tag and upload it, which you run
+	PYTHONPATH=tests $(BIN)/python -m campaigns.release
 
 $(DOCS): $(READY)
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,docs]'
