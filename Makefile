@@ -174,14 +174,14 @@ docs: $(DOCS)  ## the documentation, in build/docs: every example is run, a warn
 	$(BIN)/python docs/_extensions/check_links.py build/docs
 	@echo "built: build/docs/index.html"
 
-dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked; a commit always gives the same bytes
+dist: $(READY)  ## the sdist, and the wheel built from it, checked; a commit gives the same bytes
 	$(BIN)/python $(INSTALL) --quiet --editable '.[test,release]'
 	rm -rf dist equimargin.egg-info
 	epoch=$$(git log -1 --format=%ct) && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 
-release: $(READY)  ## all that a version must pass, which takes a night; then the commands that tag and upload it, which you run
+release: $(READY)  ## all that a version must pass, in a night; then the commands to publish it
 	PYTHONPATH=tests $(BIN)/python -m campaigns.release
 
 $(DOCS): $(READY)

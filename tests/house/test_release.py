@@ -44,7 +44,7 @@ def conda_requirements(extra: str | None) -> set[str]:
     """Return the dependencies of the core or of an extra and its extras, as conda has them."""
     project = PROJECT["project"]
     names = project["optional-dependencies"][extra] if extra else project["dependencies"]
-    found = set()
+    found: set[str] = set()
     for requirement in names:
         if nested := re.fullmatch(r"equimargin\[(.*)\]", requirement):
             found.update(*(conda_requirements(name) for name in nested[1].split(",")))
