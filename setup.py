@@ -11,15 +11,25 @@ from setuptools.command.sdist import sdist
 FLOORS = ("formulations", "solvers", "proofs")
 """Folders beside `src` that are packages of equimargin; links to them are not built."""
 
-# The files of the wheel have the modes of this mask, whoever builds it.
+# With this mask the files of a wheel have equal modes on all machines.
 os.umask(0o022)
 
 
 class ReproducibleSdist(sdist):
     """Archive whose bytes depend only on its files and on SOURCE_DATE_EPOCH."""
 
-    def make_archive(self, base_name, format, root_dir=None, base_dir=None, owner=None, group=None):
-        """Write the files in sorted order, with fixed times, modes and owners."""
+    def make_archive(self, base_name, format, base_dir, **_):
+        """Write the files of a folder in sorted order, with fixed times, modes and owners.
+
+        Parameters
+        ----------
+        base_name : str
+            Name of the archive, without its ending.
+        format : str
+            Not used: the archive is a .tar.gz, as for every sdist.
+        base_dir : str
+            Folder of the files.
+        """
         epoch = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
 
         def normalize(member):
@@ -29,7 +39,7 @@ class ReproducibleSdist(sdist):
             member.uname = member.gname = ""
             return member
 
-        # Without a name and with this time, the header of gzip is the same in all folders.
+        # Without a name, and with this time, the header of gzip depends on no folder or clock.
         with (
             open(f"{base_name}.tar.gz", "wb") as file,
             gzip.GzipFile("", "wb", fileobj=file, mtime=epoch) as packed,

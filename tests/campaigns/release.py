@@ -69,7 +69,7 @@ def read_version(root: Path) -> str:
 
 
 def set_date(root: Path, version: str, today: date) -> bool:
-    """Date an undated version in CHANGELOG.md; return True if the file changed."""
+    """Write the date of an undated version to CHANGELOG.md; return True if the file changed."""
     path = root / "CHANGELOG.md"
     text = path.read_text(encoding="utf-8")
     dated = text.replace(f"## [{version}] - unreleased\n", f"## [{version}] - {today}\n")

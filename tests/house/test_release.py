@@ -25,7 +25,7 @@ OUTPUTS: dict[str, dict[str, Any]] = {
     output["package"]["name"]: output for output in RECIPE["outputs"]
 }
 CONDA_NAMES = {"cvxpy": "cvxpy-base", "dask": "dask-core", "matplotlib": "matplotlib-base"}
-"""Packages of conda-forge with another name: without the parts that equimargin has no use for."""
+"""Packages that conda-forge divides, with the name of the smaller part."""
 
 
 def test_the_recipe_has_the_version() -> None:
@@ -110,7 +110,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def commit(folder: Path) -> None:
-    """Commit all files of a folder."""
+    """Add all files of a folder to git, and commit them."""
     author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     git(folder, "init", "--quiet")
     git(folder, "add", ".")
