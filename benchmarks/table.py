@@ -24,8 +24,21 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
-"""Folder of public data sets, next to the checkout."""
+
+
+def find_public_data() -> Path:
+    """Return the folder of public data: next to the checkout, or that of fetched sets."""
+    beside = ROOT.parent / "shared" / "data"
+    if beside.is_dir():
+        return beside
+    # Imported here: `between_versions` runs this module with older versions of equimargin.
+    from equimargin.data import data_folder
+
+    return data_folder(beside)
+
+
+DATA = find_public_data()
+"""Folder of public data."""
 LONGEST = 3600.0
 """Time limit of a measurement in its own process, in wall seconds."""
 Line = dict[str, Any]

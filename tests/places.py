@@ -1,15 +1,10 @@
-"""Folders of the source tree and of public data, and imports of examples."""
+"""Folder of the source tree, and imports of examples."""
 
 import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared" / "data"
-"""Folder of public data sets next to the checkout.
-
-Tests that need them are skipped with a reason if the folder is missing.
-"""
 
 HANG = 600.0
 """Wall time after which another process counts as hanging, in seconds.

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,9 @@ from sklearn.datasets import (
     make_classification,
 )
 from sklearn.preprocessing import StandardScaler
+from table import DATA as SHARED
 
 Array = NDArray[np.float64]
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""Folder of public data sets that do not ship with the project, next to the checkout."""
 COSTS = (1.0, 100.0)
 """C of each data set: a usual one, and one at which solvers are slow."""
 PROBLEMS = ("linear hinge", "linear squared_hinge", "rbf hinge", "rbf hinge pairs")

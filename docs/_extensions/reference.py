@@ -23,13 +23,14 @@ from equimargin.atlas.markdown import code, plain
 from equimargin.atlas.writing import write_checker
 from equimargin.cli.app import app as program
 from equimargin.data import BUNDLED
+from equimargin.data import PUBLIC as PUBLIC_SETS
 from equimargin.formulations import FAMILIES
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.solvers import BACKENDS, SOLVERS
 
 PUBLIC = {
     "equimargin": "`compare`: your data; `bound`, `judge`: programs of your own.",
-    "equimargin.data": "Arrays from files and data frames; bundled data sets.",
+    "equimargin.data": "Arrays from files and data frames; bundled and public data sets.",
     "equimargin.formulations": "Problems from arrays, and their formulations as cvxpy problems.",
     "equimargin.solvers": "Specialised solvers, backends, exact optima and regularisation paths.",
     "equimargin.proofs": "Proven intervals, audits, certificates and verdicts.",
@@ -170,10 +171,14 @@ def _commands() -> Iterator[str]:
         "",
     )
     printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
-    for command in program.registered_commands:
-        name = str(command.name)
-        said = printed.invoke(program, [name, "--help"], prog_name="equimargin").output
-        yield from (f"(command-{name})=", f"## equimargin {name}", "", *code(said.strip()))
+    names = [str(command.name) for command in program.registered_commands]
+    for group in program.registered_groups:
+        commands = group.typer_instance.registered_commands  # type: ignore[union-attr]
+        names += [str(group.name), *(f"{group.name} {command.name}" for command in commands)]
+    for name in names:
+        said = printed.invoke(program, [*name.split(), "--help"], prog_name="equimargin").output
+        label = name.replace(" ", "-")
+        yield from (f"(command-{label})=", f"## equimargin {name}", "", *code(said.strip()))
 
 
 def _kernels() -> Iterator[str]:
@@ -204,13 +209,19 @@ def _kernels() -> Iterator[str]:
 
 def _data() -> Iterator[str]:
     yield from (
-        "# Bundled data",
+        "# Data sets",
         "",
         "Use `equimargin compare NAME` in a terminal, `equimargin.data.load(NAME)` in Python.",
         "",
     )
     yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
     yield from (f"| `{name}` | {plain(text)} | {task} |" for name, (text, task) in BUNDLED.items())
+    yield from ("", "`equimargin data fetch NAME` fetches a public set once:", "")
+    yield from ("| name | rows and columns | task |", "| --- | --- | --- |")
+    yield from (
+        f"| [`{name}`]({known.page}) | {plain(known.text)} | {known.task or 'programs'} |"
+        for name, known in PUBLIC_SETS.items()
+    )
 
 
 def _modules() -> Iterator[str]:

@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for the ledger
 
+from equimargin.data import data_folder
 from ledger import claim
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-"""Folder of public data sets, next to the checkout."""
+DATA = data_folder(Path(__file__).resolve().parents[3] / "shared" / "data")
+"""Folder of public data: next to the checkout, or that of `equimargin data fetch`."""
 
 
 class Outcome(NamedTuple):
@@ -78,7 +79,8 @@ def command(name: str, run: Callable[[bool, Path], Report]) -> None:
         "--data",
         type=Path,
         default=DATA,
-        help="folder of public data sets; by default ../shared/data next to the checkout",
+        help="folder of public data sets; by default ../shared/data next to the checkout, or "
+        "where `equimargin data fetch` puts them",
     )
     options = parser.parse_args()
     report = run(options.full, options.data)

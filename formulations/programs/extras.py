@@ -1,4 +1,4 @@
-"""Packages of the extra `compare`, imported at their first use.
+"""Packages of extras, most of them of `compare`, imported at their first use.
 
 The core of the package works without them: problems, solvers in floats, intervals,
 estimators, audits and the checker of certificates.
@@ -21,6 +21,8 @@ class OptionalModule:
     ----------
     name : str
         Name of the module.
+    extra : str, default "compare"
+        Extra of equimargin that installs its package.
 
     Raises
     ------
@@ -29,11 +31,11 @@ class OptionalModule:
         that installs it.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, extra: str = "compare") -> None:
+        self._name, self._extra = name, extra
 
-    def __reduce__(self) -> tuple[type[OptionalModule], tuple[str]]:
-        return OptionalModule, (self._name,)
+    def __reduce__(self) -> tuple[type[OptionalModule], tuple[str, str]]:
+        return OptionalModule, (self._name, self._extra)
 
     def __getattr__(self, attribute: str) -> Any:
         # Python asks for names such as __deepcopy__, which are those of the object.
@@ -52,7 +54,7 @@ class OptionalModule:
             if missing.name != package:
                 raise  # The package is there, and one that it needs is not.
             raise ImportError(
-                f"{package} is not installed: pip install 'equimargin[compare]'", name=package
+                f"{package} is not installed: pip install 'equimargin[{self._extra}]'", name=package
             ) from missing
 
 

@@ -33,6 +33,9 @@ from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, 
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss
 
+HALF = 2**32 - 1
+"""Mask of the lower half of an integer; sums of the halves do not overflow."""
+
 
 class ImplicitMultipliers(Multipliers):
     """Multipliers of all pairs that are never stored.
@@ -242,11 +245,8 @@ class PairMultipliers(ImplicitMultipliers):
 
     def dual_bound(self, costs: Array | None, way: float) -> float:
         slacks, slope = self.slacks, self.phi.slope
-        high, low = (
-            float(slacks.costs @ slacks.within(tau).total) for tau in (self.high, self.low)
-        )
-        error = gamma_n(len(slacks.costs) + 32) * slope * (high + low)
-        value = self.sum()
+        value = float(slacks.costs @ self._totals())
+        error = gamma_n(len(slacks.costs) + 32) * value
         if costs is not None:
             soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
             ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
@@ -258,6 +258,23 @@ class PairMultipliers(ImplicitMultipliers):
         # Underflow of a product with a cost, times the factor that follows.
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
         return float(round_toward(value - way * (error + 16 * UNIT * abs(value) + underflow), -way))
+
+    def _totals(self) -> Array:
+        """Return the sum of alpha / c of every query, from an exact sum of integers.
+
+        `sum` subtracts two rounded sums, whose errors a large slope would multiply.
+
+            sum over pairs of u = 1/2 sum over points t of tau degree_t - 2 z_t balance_t
+        """
+        slacks, z = self.slacks, self.slacks.points.z
+        twice = np.zeros_like(z)
+        for tau, sign in ((self.high, 1), (self.low, -1)):
+            sums = slacks.within(tau)
+            twice += sign * (tau * sums.degree - 2 * z * sums.balance)
+        first = slacks.rows.starts[:-1]
+        coarse, fine = np.add.reduceat(twice >> 32, first), np.add.reduceat(twice & HALF, first)
+        coarse, fine = coarse + (fine >> 32), fine & HALF
+        return np.asarray(self.phi.slope * (slacks.unit / 2 * (coarse * 2.0**32 + fine)))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         u = 1.0 - self.slacks.f[preferred] + self.slacks.f[other]

@@ -4,8 +4,8 @@
 
 writes a copy of examples/test_set with more instances: the convex programs of Maros and
 Meszaros, and the linear programs of netlib that some of them extend, if their files are
-next to the checkout. `python -m campaigns.optima_set examples/test_set` renews the
-instances of our families alone.
+there (`equimargin data fetch maros_meszaros`). `python -m campaigns.optima_set
+examples/test_set` renews the instances of our families alone.
 """
 
 from __future__ import annotations

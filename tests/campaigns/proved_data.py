@@ -28,7 +28,7 @@ from campaigns.runner import Campaign, Check, Trial, once
 from equimargin.data import BUNDLED
 from equimargin.proofs import checker
 from equimargin.proofs.coq import CheckerAnswer, NotProved, answer, build, prove
-from places import SHARED
+from public_data import SHARED
 
 KERNELS = "linear", "polynomial", "rbf"
 COSTS = {"": "1", " hard": "inf"}

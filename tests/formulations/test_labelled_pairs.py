@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equimargin.formulations import interval, linear, polynomial, ranking, rbf
-from equimargin.formulations.bounds.intervals import inner_interval
+from equimargin.formulations.bounds.intervals import INWARD, OUTWARD, inner_interval
 from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import counted, pair_slacks
@@ -192,6 +192,29 @@ def test_a_ridge_is_at_the_costs_that_are_asked_for() -> None:
         assert alpha.ridge(asked) == pytest.approx(
             float((alpha.to_array() ** 2 / (4 * rows.spread(asked))).sum()), rel=1e-9, abs=1e-12
         )
+
+
+def test_sums_of_multipliers_of_a_steep_loss_keep_all_digits() -> None:
+    """The sum of c slope ((high - m)_+ - (low - m)_+) over the pairs, in fractions."""
+    steep = 0
+    for rows, f, costs, rng in cases(23, 60):
+        # Margins of 1 lie on the steep part.
+        alpha = PairMultipliers(
+            rows.slacks(f + 1e-9 * rng.normal(size=rows.m), costs),
+            huberised_hinge(10.0 ** rng.uniform(-10, -6)),
+        )
+        slacks = alpha.slacks
+        z, unit = slacks.scattered(slacks.points.z), Fraction(slacks.unit)
+        exact, slope = Fraction(0), Fraction(alpha.phi.slope)
+        for i, j in zip(rows.preferred, rows.other, strict=True):
+            margin, cost = int(z[i]) - int(z[j]), Fraction(costs[rows.query[i]])
+            steep += alpha.low < margin < alpha.high
+            u = max(alpha.high - margin, 0) - max(alpha.low - margin, 0)
+            exact += cost * slope * unit * u
+        lower, upper = (alpha.dual_bound(None, way) for way in (OUTWARD, INWARD))
+        assert Fraction(lower) <= exact <= Fraction(upper)
+        assert upper - lower <= 1e-13 * upper + 1e-200
+    assert steep > 20
 
 
 def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:

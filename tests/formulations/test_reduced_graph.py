@@ -29,11 +29,7 @@ from equimargin.solvers import solve
 from equimargin.solvers.exact import exact_optimum
 from equimargin.testing import Relevances, ranking_data
 from narrow import present
-from places import SHARED
-
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
-)
+from public_data import SHARED, needs_data
 
 
 def all_pairs(y: Any, qid: Any = None) -> list[tuple[int, int]]:
@@ -198,7 +194,7 @@ def test_table_1_cancer() -> None:
     assert (ranking(np.zeros((569, 1)), y).p, len(reduced_preferences(y))) == (75_684, 568)
 
 
-@needs_shared
+@needs_data("esl-mixture.csv", "auto-mpg.csv", "pima.csv")
 @pytest.mark.parametrize(
     ("name", "target", "full", "reduced"),
     [

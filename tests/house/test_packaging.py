@@ -88,7 +88,7 @@ def wanted(tree: Path) -> dict[str, bytes]:
         for path in (tree / folder).rglob("*")
         if path.suffix
         in {".py", ".cu", ".md", ".v", ".ml", ".json", ".html", ".css", ".js", ".toml"}
-        or path.name in {"py.typed", "_CoqProject"}
+        or path.name in {"py.typed", "_CoqProject", "registry.txt"}
     }
 
 

@@ -17,6 +17,7 @@ import typer
 from equimargin import __version__
 from equimargin.cli.commands.bound import bound
 from equimargin.cli.commands.compare import compare
+from equimargin.cli.commands.data import data, fetch
 from equimargin.cli.commands.explain import explain
 from equimargin.cli.commands.listing import atlas, graph, list_, show
 from equimargin.cli.commands.path import path
@@ -80,15 +81,15 @@ def root(  # prose-ok: param-section
     """Solve the convex programs of max-margin learning, and prove the error of the answers."""
 
 
-def _enter(command: Callable[..., None], **how: Any) -> None:
-    """Register a command under its own name.
+def _enter(command: Callable[..., None], group: typer.Typer = app, **how: Any) -> None:
+    """Register a command of a group under its own name.
 
     Every paragraph of its docstring becomes one line, which typer wraps.
     """
     paragraphs = [
         " ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n")
     ]
-    app.command(
+    group.command(
         command.__name__.rstrip("_").replace("_", "-"),
         cls=OneCommand,
         help="\n\n".join(paragraphs),
@@ -118,6 +119,9 @@ for command in FIRST:
     _enter(command)
 for command in FEW_NEED:
     _enter(command, rich_help_panel=MORE)
+of_data = typer.Typer(callback=data, no_args_is_help=True)
+_enter(fetch, of_data)
+app.add_typer(of_data, name="data", rich_help_panel=MORE)
 for command in FORMER:
     _enter(command, hidden=True)
 

@@ -14,7 +14,6 @@ from typing import Any, Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.data.bundled import BUNDLED, bundled
 from equimargin.data.columns.assignment import assign_roles
 from equimargin.data.columns.columns import Columns
 from equimargin.data.formats.delimited import read_delimited
@@ -24,6 +23,8 @@ from equimargin.data.formats.npz import read_npz
 from equimargin.data.formats.svmlight import read_svmlight
 from equimargin.data.loaded import CATEGORICAL, Data, Origin
 from equimargin.data.pairs.table import read_pairs
+from equimargin.data.sets.bundled import BUNDLED, bundled
+from equimargin.data.sets.published import PUBLIC, read_set
 from equimargin.data.table import ReadOptions, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, exact_integer, listed, number, shown
@@ -58,19 +59,20 @@ def load(
     levels: Sequence[str | float] | None = None,
     **how: Unpack[ReadOptions],
 ) -> Data:
-    """Load a bundled data set, a file (svmlight/LETOR, text table, NPZ, Parquet) or a frame.
+    """Load a data set by name, a file (svmlight/LETOR, text table, NPZ, Parquet) or a frame.
 
     Parameters
     ----------
     source : str, path-like or data frame
-        Name in BUNDLED, path, "-" for standard input, frame of pandas, polars or
-        pyarrow, or anything that narwhals collects: a lazy frame, a relation of DuckDB.
-        A string equal to a bundled name denotes the bundled set, so that a stray file
-        never changes a result; write "./xor" or Path("xor") for a file of that name.
+        Name in BUNDLED, name in PUBLIC of a set that `fetch` has fetched, path, "-" for
+        standard input, frame of pandas, polars or pyarrow, or anything that narwhals
+        collects: a lazy frame, a relation of DuckDB. A string equal to such a name
+        denotes that set, so that a stray file never changes a result; write "./xor" or
+        Path("xor") for a file of that name.
         Files may be compressed with gzip, bzip2 or xz.
     task : str, optional
         "classification", "regression", "ranking", "ordinal", or "unsupervised" for
-        rows without a target. Default: that of the bundled set; for a file, ranking if
+        rows without a target. Default: that of the named set; for a file, ranking if
         it has queries, classification if its target takes exactly two values, else
         regression; ordinal if levels are given. A target of one value has no default.
     like : Data, optional
@@ -145,7 +147,11 @@ def load(
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
     elif isinstance(source, str | os.PathLike):
-        file = open_source(source)
+        if source in PUBLIC:
+            file = File(str(source), str(source), "", read_set(str(source)))
+            request = replace(request, task=request.task or PUBLIC[str(source)].task)
+        else:
+            file = open_source(source)
         name, where, table = file.name, file.where, _table(file, request)
     elif is_frame(frame := collected(source)):
         name = where = name_frame(frame)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from equimargin import __version__
-from equimargin.data.bundled import BUNDLED
+from equimargin.data.sets import SET_NAMES
 from equimargin.formulations.numeric.arguments import format_error, format_value
 from equimargin.study.answer import ANSWER
 from equimargin.study.grid import AnswerSpec
@@ -683,7 +683,7 @@ def name_data(asked: AnswerSpec) -> str:
     asked : AnswerSpec
         Requested answer.
     """
-    return asked.data.source if asked.data.source in BUNDLED else Path(asked.data.source).name
+    return asked.data.source if asked.data.source in SET_NAMES else Path(asked.data.source).name
 
 
 def _one_line(sql: str) -> str:

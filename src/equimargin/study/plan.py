@@ -27,8 +27,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from equimargin.data.bundled import BUNDLED
 from equimargin.data.loaded import CATEGORICAL
+from equimargin.data.sets import SET_NAMES
 from equimargin.data.tasks import TASKS
 from equimargin.formulations.kernels.registry import KERNELS, called, list_parameters
 from equimargin.formulations.numeric.arguments import check_number, did_you_mean, format_value
@@ -202,11 +202,10 @@ def _data(file: Path, where: str, table: Mapping[str, Any]) -> DataPlan:
     values = _read(file, where, table, DATA)
     if "source" not in values:
         raise PlanError(
-            f"{file}: {where} has no source; name a bundled data set (`equimargin list "
-            f"data`) or a file"
+            f"{file}: {where} has no source; name a data set (`equimargin list data`) or a file"
         )
     options = {key: values.pop(key) for key in HOW if key in values}
-    if values["source"] not in BUNDLED:
+    if values["source"] not in SET_NAMES:
         values["source"] = str((file.parent / values["source"]).absolute())
     return DataPlan(**values, how=options)
 

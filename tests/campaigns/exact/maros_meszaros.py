@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from equimargin.formulations.programs import Program, program_from_arrays
-from places import SHARED
+from public_data import SHARED
 
 FOLDER = SHARED / "maros-meszaros"
 """Folder of the files, if a checkout has them."""

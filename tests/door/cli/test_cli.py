@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+from importlib import import_module
 from inspect import getdoc
 from itertools import product
 from pathlib import Path
@@ -481,11 +482,11 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         (("show", "svm.sofft"), "unknown name 'svm.sofft'; did you mean svm.soft"),
         (
             ("show", "xor"),
-            "xor is a bundled data set, which has no page; `equimargin list data` describes it",
+            "xor is a data set, which has no page; `equimargin list data` describes it",
         ),
         (
             ("compare", "irs"),
-            "irs: there is no such file and no such bundled data set; did you mean iris",
+            "irs: there is no such file and no such data set; did you mean iris",
         ),
         (("show", "svm"), "unknown name 'svm'; did you mean svm.soft, svm.l2 or svm.hard?"),
         (("show", "soft"), "unknown name 'soft'; did you mean svm.soft"),
@@ -612,7 +613,7 @@ def test_help_lists_few_commands_first_and_each_in_a_line() -> None:
     )
     assert [line.split()[1] for line in first][:2] == ["compare", "audit"]
     assert len(first) <= 10
-    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up"]
+    assert [line.split()[1] for line in more] == ["shrink", "graph", "atlas", "warm-up", "data"]
 
 
 @pytest.mark.parametrize("command", ["compare", "shrink", "path"])
@@ -813,6 +814,8 @@ def test_the_help_of_audit_lists_the_keys() -> None:
 
 @pytest.mark.slow
 def test_warm_up_says_where_kernels_are_kept() -> None:
+    """Solvers of plug-ins are compiled, too; other processes have not registered them."""
+    import_module("brought")
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "functions compiled or loaded in" in result.output
@@ -831,7 +834,7 @@ def test_warm_up_compiles_the_rest_if_a_process_is_killed(
 
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(joblib, "Parallel", Killed)
-    monkeypatch.setattr(warm_up, "_compile", compiled.append)
+    monkeypatch.setattr(warm_up, "_compile", lambda solver, module: compiled.append(solver))
     monkeypatch.setattr(warm_up, "_multiply", lambda: None)
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
@@ -843,7 +846,7 @@ def test_warm_up_without_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -
     def fail() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(warm_up, "_compile", lambda name: fail())
+    monkeypatch.setattr(warm_up, "_compile", lambda solver, module: fail())
     monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
     result = RUN.invoke(app, ["warm-up"])
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)

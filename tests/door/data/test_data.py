@@ -23,11 +23,8 @@ from sklearn.svm import LinearSVC
 
 from equimargin import data
 from equimargin.data import BUNDLED, Data, DataError, load
-from places import HANG, SHARED
-
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
-)
+from places import HANG
+from public_data import SHARED, needs_data
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -843,7 +840,7 @@ def test_the_content_decides_before_the_extension(tmp_path: Path) -> None:
 def test_places_without_a_file(tmp_path: Path) -> None:
     with pytest.raises(
         DataError,
-        match=r"none\.csv: there is no such file and no such bundled data set; bundled are "
+        match=r"none\.csv: there is no such file and no such data set; there are "
         r"breast_cancer, ",
     ):
         load(tmp_path / "none.csv")
@@ -1045,8 +1042,8 @@ def test_sampling_nothing_is_refused(n: int) -> None:
 
 def test_the_import_is_light() -> None:
     code = (
-        "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas'} & "
-        "set(sys.modules))"
+        "import sys, equimargin.data; print(*{'sklearn', 'scipy', 'numba', 'cvxpy', 'pandas', "
+        "'pooch', 'requests'} & set(sys.modules))"
     )
     env = os.environ | {"PYTHONPATH": str(Path(data.__file__).parents[2])}
     found = subprocess.run(
@@ -1060,7 +1057,7 @@ def test_the_import_is_light() -> None:
     assert found.stdout.split() == []
 
 
-@needs_shared
+@needs_data("mq2008/S1.txt", "mq2008/S2.txt", "mq2008/S3.txt")
 def test_letor_fold() -> None:
     folds = [load(SHARED / "mq2008" / f"S{k}.txt") for k in (1, 2, 3)]
     assert all(
@@ -1079,13 +1076,13 @@ def test_letor_fold() -> None:
     )
 
 
-@needs_shared
+@needs_data("ohsumed-queries-1-6.txt")
 def test_ohsumed() -> None:
     back = load(SHARED / "ohsumed-queries-1-6.txt")
     assert (back.X.shape[1], len(np.unique(queries(back))), set(back.y)) == (45, 6, {0, 1, 2})
 
 
-@needs_shared
+@needs_data("esl-mixture.csv", "pima.csv")
 @pytest.mark.parametrize(
     ("name", "shape", "positive"), [("esl-mixture.csv", (200, 2), 100), ("pima.csv", (768, 8), 268)]
 )
@@ -1099,7 +1096,7 @@ def test_two_class_tables(name: str, shape: tuple[int, int], positive: Any) -> N
     )
 
 
-@needs_shared
+@needs_data("auto-mpg.csv")
 def test_a_table_with_row_numbers_and_names(tmp_path: Path) -> None:
     path = SHARED / "auto-mpg.csv"
     with pytest.raises(

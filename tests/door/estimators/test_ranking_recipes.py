@@ -14,7 +14,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from equimargin.data import load
 from equimargin.estimators import MarginRanker, ranking_scorer
-from places import SHARED, example
+from places import example
+from public_data import SHARED, needs_data
 
 
 def test_the_recipe_of_xgboost_runs() -> None:
@@ -47,9 +48,7 @@ def test_lightgbm_stands_beside_or_is_said_to_be_missing(monkeypatch: pytest.Mon
     assert missing.startswith("LGBMRanker     is not here: LightGBM is not installed")
 
 
-@pytest.mark.skipif(
-    not (SHARED / "mq2008").is_dir(), reason="no folder shared/data beside the checkout"
-)
+@needs_data("mq2008/S1.txt")
 def test_a_search_over_a_part_of_mq2008_is_one_of_a_benchmark() -> None:
     """The benchmark `search` times a search over all five parts."""
     data = load(SHARED / "mq2008" / "S1.txt")

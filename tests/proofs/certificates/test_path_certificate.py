@@ -34,11 +34,8 @@ from equimargin.proofs.certificates.problem import state
 from equimargin.solvers import RegularizationPath, regularization_path
 from equimargin.testing import sample_problem
 from narrow import as_a
-from places import SHARED, example
-
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
-)
+from places import example
+from public_data import SHARED, needs_data
 
 
 def path_of(problem: MarginProblem, lambda_min: float = 1e-2) -> RegularizationPath:
@@ -213,7 +210,7 @@ def public(name: str) -> MarginProblem:
 
 
 @pytest.mark.slow
-@needs_shared
+@needs_data("mq2008/S1.txt", "esl-mixture.csv", "auto-mpg.csv", "pima.csv")
 @pytest.mark.parametrize(
     ("name", "pairs"), [("Mixtures", 10_000), ("Auto", 18_711), ("mq2008", 499)]
 )

@@ -26,7 +26,7 @@ from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.registry import solve
 from equimargin.solvers.solution import Status
 from optima import CANCER, LABELS, SCALED, reached
-from places import SHARED as DATA
+from public_data import SHARED, needs_data
 
 LOSSES: tuple[LossName, ...] = ("hinge", "squared_hinge")
 
@@ -240,16 +240,14 @@ def test_any_small_ranking(data: st.DataObject) -> None:
     checked(ranking_from_pairs(X, np.array(pairs, dtype=int).reshape(-1, 2), C, kernel, loss), 1e-8)
 
 
-@pytest.mark.skipif(
-    not DATA.is_dir(), reason="the folder of public data sets is not beside the repository"
-)
+@needs_data("mq2008/S1.txt", "ohsumed-queries-1-6.txt")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
     ("name", "rows", "C", "kernel"),
     [("mq2008/S1.txt", 300, 1.0, linear()), ("ohsumed-queries-1-6.txt", 120, 0.1, rbf(0.05))],
 )
 def test_letor(name: str, rows: int, C: float, kernel: Any, loss: LossName) -> None:
-    X, y, qid = load_svmlight_file(str(DATA / name), query_id=True)
+    X, y, qid = load_svmlight_file(str(SHARED / name), query_id=True)
     order = np.argsort(qid, kind="stable")[:rows]
     checked(ranking(X.toarray()[order], y[order], qid[order], C, kernel, loss), 1e-9)
 

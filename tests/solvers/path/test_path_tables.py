@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 import places
-from places import SHARED
+from public_data import SHARED, needs_data
 
-pytestmark = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the folder of public data sets is not beside the repository"
-)
+pytestmark = needs_data("esl-mixture.csv", "auto-mpg.csv", "pima.csv")
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ OFTEN_MEANT = (
 SHOWN_SEED = 1
 """Seed of the sample data that `show` prints for a family."""
 CONTENTS = {
-    "data": "bundled data sets",
+    "data": "data sets, of the package or to fetch",
     "families": "optimisation problems, each with its formulations",
     "formulations": "equations of these problems, each with its source",
     "solvers": "specialised solvers, and backends, installed or not",
@@ -136,6 +136,7 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
         from equimargin.data import BUNDLED
 
         yield from ((name, f"{text} ({task})") for name, (text, task) in BUNDLED.items())
+        yield from _public_data()
     elif subject == "plugins":
         from equimargin.own.plugins import LOADED
 
@@ -181,6 +182,15 @@ def _listing(subject: str) -> Iterator[tuple[str, str]]:
             )
 
 
+def _public_data() -> Iterator[tuple[str, str]]:
+    """Yield the public data sets, those that are not fetched with the command for it."""
+    from equimargin.data.sets.published import PUBLIC, is_fetched
+
+    for name, known in PUBLIC.items():
+        here = "fetched" if is_fetched(name) else f"equimargin data fetch {name}"
+        yield name, f"{known.text} ({known.task or 'programs'}; {here})"
+
+
 def _solvers() -> Iterator[tuple[str, str]]:
     """Yield all solvers: those of comparisons, those that run if named, and missing ones."""
     from equimargin.solvers import BACKENDS, SOLVERS
@@ -206,7 +216,7 @@ def _origin(module: str) -> str:
 
 
 def _page(id: str) -> str:
-    from equimargin.data import BUNDLED
+    from equimargin.data.sets import SET_NAMES
     from equimargin.formulations import FAMILIES, REGISTRY
     from equimargin.formulations.kernels.registry import KERNELS
     from equimargin.formulations.numeric.arguments import did_you_mean
@@ -217,7 +227,7 @@ def _page(id: str) -> str:
         name.lower(): name
         for name in (*OFTEN_MEANT, *REGISTRY, *FAMILIES, *SOLVERS, *BACKENDS, *KERNELS)
     }
-    # Names are matched ignoring case; a bundled data set has no page.
+    # Names are matched ignoring case; a data set has no page.
     name = known.get(id.lower(), id)
     if name in REGISTRY:
         return "\n".join(_of_formulation(name))
@@ -227,9 +237,9 @@ def _page(id: str) -> str:
         return "\n".join(_of_solver(name))
     if name in KERNELS:
         return "\n".join(_of_kernel(name, KERNELS[name]))
-    if id in BUNDLED:
+    if id in SET_NAMES:
         raise ValueError(
-            f"{id} is a bundled data set, which has no page; `equimargin list data` describes it"
+            f"{id} is a data set, which has no page; `equimargin list data` describes it"
         )
     # Looked up last, because this imports the solvers of cvxpy.
     backends, missing = installed_backends(), dict(missing_backends())

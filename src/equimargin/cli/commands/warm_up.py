@@ -34,7 +34,7 @@ def warm_up() -> None:
         directory = cache_directory()
         # The processes share the code by its folder.
         names = [*LONGEST, *(name for name in SOLVERS if name not in LONGEST)]
-        tasks = [delayed(_compile)(name) for name in names]
+        tasks = [delayed(_compile)(name, SOLVERS[name].module) for name in names]
         without_warnings_of_trackers()
         try:
             Parallel(min(cpu_count(), MAX_PROCESSES) if directory else 1)(tasks)
@@ -54,8 +54,14 @@ def warm_up() -> None:
         typer.echo(f"functions compiled or loaded in {time.perf_counter() - started:.1f} s, {kept}")
 
 
-def _compile(solver: str) -> None:
-    """Compile the functions of a solver, by problems of every family that it supports."""
+def _compile(solver: str, module: str) -> None:
+    """Compile the functions of a solver, by problems of every family that it supports.
+
+    Importing the module registers the solver, which a plug-in may have done in another
+    process alone.
+    """
+    from importlib import import_module
+
     import numpy as np
 
     from equimargin.comparison import compare
@@ -64,6 +70,7 @@ def _compile(solver: str) -> None:
     from equimargin.problems import make_problems_from_arrays
     from equimargin.solvers import SOLVERS
 
+    import_module(module)
     random = np.random.default_rng(0)
     X = random.normal(size=(ROWS, FEATURES))
     score = X[:, 0] + random.normal(size=ROWS)

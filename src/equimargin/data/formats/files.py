@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from equimargin.data.bundled import BUNDLED
+from equimargin.data.sets import SET_NAMES
 from equimargin.data.words import DataError, number, one_line
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
@@ -130,10 +130,8 @@ def _bytes_of(path: Path) -> bytes:
         # Imported here: it imports numba, which reading data does not need.
         from equimargin.formulations.numeric.arguments import did_you_mean
 
-        near = did_you_mean(str(path), list(BUNDLED)) or f"; bundled are {', '.join(BUNDLED)}"
-        raise DataError(
-            f"{path}: there is no such file and no such bundled data set{near}"
-        ) from None
+        near = did_you_mean(str(path), list(SET_NAMES)) or f"; there are {', '.join(SET_NAMES)}"
+        raise DataError(f"{path}: there is no such file and no such data set{near}") from None
     # A path with a NUL character raises ValueError.
     except (OSError, ValueError) as error:
         raise DataError(
