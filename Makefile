@@ -28,7 +28,7 @@ PEERS    := build/peers
 	nightly nightly-exact nightly-programs nightly-families nightly-degenerate nightly-stability nightly-equivalence nightly-path nightly-map nightly-bounds nightly-explain \
 	check-claims proofs proof-mutants verified-checker two-checkers three-checkers proved-data mutated-certificates third-party test-set \
 	bench bench-each bench-against bench-device leaderboard scaling experiments \
-	metadata dist clean
+	metadata dist release clean
 
 ##@ Use
 
@@ -196,11 +196,15 @@ experiments: $(READY)  ## what the documents measured, measured again; ARGS=--fu
 metadata: $(READY)  ## CITATION.cff and codemeta.json, written from pyproject.toml
 	$(BIN)/python tests/metadata.py
 
-dist: $(READY)  ## the sdist, and the wheel that is built from it, both checked
+dist: $(READY)  ## the sdist, and the wheel built from it, checked; a commit gives the same bytes
 	$(ADD) '.[test,release]'
-	rm -rf dist
-	$(BIN)/python -m build --no-isolation
+	rm -rf dist equimargin.egg-info
+	epoch=$$(git log -1 --format=%ct) && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+release: $(READY)  ## all that a version must pass, in a night; then the commands to publish it
+	PYTHONPATH=tests $(BIN)/python -m campaigns.release
 
 clean:  ## delete environments, builds and caches
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

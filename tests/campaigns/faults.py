@@ -34,7 +34,10 @@ COPIED = (
     "src",
     "tests",
     "examples",
+    "conda",
     "pyproject.toml",
+    "CHANGELOG.md",
+    "Makefile",
     "README.md",
 )
 

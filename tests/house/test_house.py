@@ -78,7 +78,7 @@ def test_the_found_packages_are_those_of_the_tree() -> None:
         [
             sys.executable,
             "-c",
-            "import setuptools; setuptools.setup = lambda packages: print(*packages); "
+            "import setuptools; setuptools.setup = lambda packages, **_: print(*packages); "
             "exec(open('setup.py').read())",
         ],
         cwd=ROOT,

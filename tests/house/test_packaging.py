@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import equimargin
 from pages import FOLLOWED_AS_BUILT, FOLLOWED_WITH_A_PACKAGE
 from places import HANG, ROOT
 
@@ -25,12 +26,13 @@ PACKAGE_DIR: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(
 ]["setuptools"]["package-dir"]
 
 
-def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
+def run(*command: str | Path, cwd: Path, programs: Path | None = None, **more: str) -> str:
     """Return the output of a command without PYTHONPATH; its error output if it fails.
 
-    The programs of a folder come first in PATH.
+    The programs of a folder come first in PATH; `more` are variables of the environment.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment |= more
     if programs is not None:
         environment |= {
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -52,7 +54,11 @@ def run(*command: str | Path, cwd: Path, programs: Path | None = None) -> str:
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the files in git and the new ones, without the links."""
-    copy = tmp_path_factory.mktemp("tree")
+    return copy_tree(tmp_path_factory.mktemp("tree"))
+
+
+def copy_tree(copy: Path) -> Path:
+    """Copy the files in git and the new ones to a folder, without the links."""
     for name in run(
         "git",
         "-c",
@@ -92,8 +98,28 @@ def built(tree: Path, wanted: dict[str, bytes]) -> Path:
 
     `wanted` is read before the build adds files.
     """
-    run(sys.executable, "-m", "build", "--no-isolation", cwd=tree)
+    return build(tree)
+
+
+def build(tree: Path) -> Path:
+    """Build both archives of a tree at a given time, and return their folder."""
+    command = (sys.executable, "-m", "build", "--no-isolation")
+    run(*command, cwd=tree, SOURCE_DATE_EPOCH="1800000000")
     return tree / "dist"
+
+
+@pytest.mark.slow
+def test_two_clones_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    """The other clone has another name, times and modes, and is built under another mask."""
+    (tmp_path / "another clone").mkdir()
+    mask = os.umask(0o077)
+    try:
+        again = build(copy_tree(tmp_path / "another clone"))
+    finally:
+        os.umask(mask)
+    archives = {path.name: path.read_bytes() for path in built.iterdir()}
+    assert len(archives) == 2
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == archives
 
 
 def test_the_sdist_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
@@ -173,7 +199,7 @@ def test_the_wheel_works_far_from_the_tree(environment: Path, tmp_path: Path) ->
     assert Path(run(python, "-W", "error", "-c", imports, cwd=tmp_path).strip()).is_relative_to(
         environment.parent
     )
-    assert "0.1.0" in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
+    assert equimargin.__version__ in run(python, "-m", "equimargin", "--version", cwd=tmp_path)
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.data import load
 from equimargin.estimators import MarginClassifier
+from equimargin.formulations.numeric import jit
 from equimargin.solvers import SOLVERS
 from places import ROOT
 
@@ -822,6 +823,16 @@ def test_warm_up_says_where_kernels_are_kept() -> None:
     result = RUN.invoke(app, ["warm-up"])
     assert result.exit_code == 0, result.output
     assert "functions compiled or loaded in" in result.output
+
+
+def test_warm_up_without_a_folder_for_the_code_compiles_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jit, "cache_directory", lambda: None)
+    monkeypatch.delattr(warm_up, "_compile")
+    result = RUN.invoke(app, ["warm-up"])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "set NUMBA_CACHE_DIR" in result.stderr
 
 
 def test_warm_up_compiles_the_rest_if_a_process_is_killed(

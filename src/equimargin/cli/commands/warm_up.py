@@ -33,11 +33,18 @@ def warm_up() -> None:
 
         started = time.perf_counter()
         directory = cache_directory()
+        if directory is None:
+            typer.echo(
+                "equimargin: no function is compiled in advance, as no folder for the code can be "
+                "written; set NUMBA_CACHE_DIR to a folder that can",
+                err=True,
+            )
+            return
         # The processes share the code by its folder.
         names = [*LONGEST, *(name for name in SOLVERS if name not in LONGEST)]
         tasks = [delayed(_compile)(name, SOLVERS[name].module) for name in names]
         without_warnings_of_trackers()
-        processes = min(cpu_count(), MAX_PROCESSES) if directory else 1
+        processes = min(cpu_count(), MAX_PROCESSES)
         try:
             with WaitingBar("compiling") as bar:
                 compiled = Parallel(processes, return_as="generator_unordered")(tasks)
@@ -52,12 +59,8 @@ def warm_up() -> None:
             )
             Parallel(1)(tasks)
         _multiply()
-        kept = (
-            f"kept in {directory}"
-            if directory
-            else "kept nowhere, as no folder for them can be written"
-        )
-        typer.echo(f"functions compiled or loaded in {time.perf_counter() - started:.1f} s, {kept}")
+        seconds = time.perf_counter() - started
+        typer.echo(f"functions compiled or loaded in {seconds:.1f} s, kept in {directory}")
 
 
 def _compile(solver: str, module: str) -> None:
