@@ -47,6 +47,7 @@ from equimargin.formulations import (
     ranking,
 )
 from equimargin.formulations.bounds.intervals import MOST_DIGITS, Interval
+from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.referee import Stable
 from equimargin.proofs.referee.judgement import Shortage
@@ -544,7 +545,8 @@ def test_a_solver_whose_kernels_take_longer_than_is_left_waits_for_the_warm_up(
         )
         return answer["agreement"], answer["reason"]
 
-    assert homotopy(patient=True)[0] == "agrees"  # and its kernels are compiled now
+    with compile_eagerly():
+        assert homotopy(patient=True)[0] == "agrees"  # and its kernels are compiled now
     monkeypatch.setattr("equimargin.comparison.schedule.COMPILED_AT_ONCE", -1.0)
     assert homotopy()[0] == "agrees"
     monkeypatch.setattr("equimargin.solvers.registry.seconds_to_compile", lambda kernel: 9.0)
