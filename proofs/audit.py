@@ -32,6 +32,7 @@ from equimargin.formulations.bounds.intervals import (
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.field.multiclass import crammer_singer, primal
 from equimargin.formulations.kernels.kernel import Linear, Precomputed
+from equimargin.formulations.markdown import markdown_table, markdown_text
 from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import check_weights, positive
 from equimargin.formulations.numeric.arrays import Array, dense, is_sparse
@@ -65,6 +66,8 @@ from equimargin.proofs.foreign_packages import of_fitted
 from equimargin.proofs.program.proven_optimum import above, below
 from equimargin.solvers.registry import solve
 
+COLUMNS = ("quantity", "proven")
+"""Columns of the table of figures."""
 LEAST_SECONDS = 0.1
 """Seconds that the solver of a machine has at least, once the time of all is over."""
 EXCESS_OVER_COST = 2.0**-23
@@ -167,6 +170,11 @@ class Audit:
         """Return the statement and the figures for a notebook."""
         return notebook_html(str(self), self.figures.items())
 
+    def to_markdown(self) -> str:
+        """Return the statement and the figures as Markdown text."""
+        table = markdown_table(COLUMNS, self.figures.items(), words=COLUMNS)
+        return markdown_text(str(self), [], table)
+
     def __str__(self) -> str:
         alone = (
             f"; its own multipliers, without a solver, prove at most "
@@ -230,6 +238,11 @@ class MachinesAudit:
     def _repr_html_(self) -> str:
         """Return the statement on all machines and the figures for a notebook."""
         return notebook_html(str(self).splitlines()[-1], self.figures.items())
+
+    def to_markdown(self) -> str:
+        """Return the statement on all machines and the figures as Markdown text."""
+        table = markdown_table(COLUMNS, self.figures.items(), words=COLUMNS)
+        return markdown_text(str(self).splitlines()[-1], [], table)
 
     def __str__(self) -> str:
         lines = [f"{name}: {audited}" for name, audited in self.machines.items()]

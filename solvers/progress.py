@@ -229,7 +229,7 @@ class ConvergenceMonitor:
                 f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
             )
         else:
-            self.end(Status.OPTIMAL, f"{reached}, {tol:.0e} was requested")
+            self.end(Status.OPTIMAL, f"{reached}, {tol:.2g} was requested")
 
     @cached_property
     def _cancels(self) -> bool:
@@ -259,11 +259,11 @@ class ConvergenceMonitor:
             self.end(
                 Status.NUMERICAL_FAILURE,
                 f"no progress in {record.patience} checks: {reached}, "
-                f"{limits.tol:.0e} was requested",
+                f"{limits.tol:.2g} was requested",
             )
         elif limits.has_successor and record.slow >= SLOW_CHECKS * record.most_stale:
             slow = f"slow progress in {record.slow} checks"
-            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.0e} was requested")
+            self.end(Status.NUMERICAL_FAILURE, f"{slow}: {reached}, {limits.tol:.2g} was requested")
 
 
 @dataclass

@@ -682,7 +682,7 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
     )
     reason = (
         f"it ended after {seconds:.3g} s with a proven relative width of {width:.2e}, "
-        f"{limits.tol:.0e} was requested"
+        f"{limits.tol:.2g} was requested"
     )
     status = (
         Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED

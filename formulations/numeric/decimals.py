@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def format_bounds(least: float, most: float, digits: int) -> str:
@@ -58,4 +58,6 @@ def format_upper(value: float, digits: int) -> str:
 def _rounded(value: float, digits: int, direction: str) -> str:
     """Return a number as text of that many digits, rounded in that direction."""
     rounded = Context(prec=digits, rounding=direction).create_decimal_from_float(value)
-    return f"{float(rounded):.{digits}g}"
+    text = f"{float(rounded):.{digits}g}"
+    # Floats below the normal ones have fewer digits, and there is none above the largest.
+    return text if Decimal(text) == rounded else f"{rounded:g}"

@@ -24,6 +24,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import MOST_DIGITS, Interval
 from equimargin.formulations.notebook import notebook_html
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.proofs.referee.evidence import Claim, Evidence, PointProof, SolveAccuracy, worst
 from equimargin.proofs.referee.rays import RAY_TOLERANCE
@@ -192,6 +193,11 @@ class FamilyVerdict:
         return f"{self.id}, {self.part}" if self.part else self.id
 
     @property
+    def caveat(self) -> str:
+        """Reason why the interval is not proven, as a sentence; empty if it is."""
+        return f"{self.doubt[0].upper()}{self.doubt[1:]}." if self.doubt else ""
+
+    @property
     def unbounded(self) -> bool:
         """True if the objective is proven unbounded."""
         return (
@@ -247,11 +253,13 @@ class FamilyVerdict:
         proven = "not proven" if self.doubt else "proven"
         if count:
             many = "all digits" if count == MOST_DIGITS else f"{count} digit{'s' * (count != 1)}"
-            return f"optimum {digits}, {many} {proven} (width {self.interval.relative_width:.0e})"
+            width = format_upper(self.interval.relative_width, 2)
+            return f"optimum {digits}, {many} {proven} (width {width})"
         if np.isfinite(lower) and np.isfinite(upper):
-            return f"optimum in [{lower:.6g}, {upper:.6g}], {proven}"
+            ends = f"[{format_lower(lower, 6)}, {format_upper(upper, 6)}]"
+            return f"optimum in {ends}, {proven}"
         return (
-            f"optimum at most {upper:.10g}, with no lower bound proven"
+            f"optimum at most {format_upper(upper, 10)}, with no lower bound proven"
             if np.isfinite(upper)
             else "nothing proven about the optimum"
         )
@@ -265,7 +273,7 @@ class FamilyVerdict:
             **self.interval.figures,
             "answers": answers or "none",
         }
-        notes = filter(None, (self.note, self.doubt, self.advice))
+        notes = filter(None, (self.note, self.caveat, self.advice))
         return notebook_html(f"{self.title}: {self.optimum}", figures.items(), notes=notes)
 
     def count(self, agreement: Agreement) -> int:

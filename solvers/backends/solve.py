@@ -355,7 +355,7 @@ def _attempt(
     ):
         status, reason = (
             Status.OPTIMAL,
-            f"{reason}, and its point satisfies the tolerance of {tol:.0e}",
+            f"{reason}, and its point satisfies the tolerance of {tol:.2g}",
         )
     return Answer(
         declaration,
@@ -411,7 +411,7 @@ def _in_standard_form(
     keeps = form.keeps(x, z, tol)
     return answered(
         Status.OPTIMAL if keeps else Status.FINISHED,
-        f"its point {'satisfies' if keeps else 'does not satisfy'} the tolerance of {tol:.0e}",
+        f"its point {'satisfies' if keeps else 'does not satisfy'} the tolerance of {tol:.2g}",
         BackendResult(form, find_columns(declaration.variables, data, chain), x, z),
         read_declaration(declaration),
     )

@@ -304,5 +304,5 @@ def _infeasible(
 def _reached(judge: ConvergenceMonitor) -> str:
     return (
         f"relative gap {judge.gap:.2e} after {counted(judge.iterations, 'iteration')}, "
-        f"{judge.limits.tol:.0e} was requested"
+        f"{judge.limits.tol:.2g} was requested"
     )

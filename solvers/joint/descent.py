@@ -127,7 +127,7 @@ class _JointRun:
             self.best, self.gap = point, gap
         self.dual = max(self.dual, point.dual)
         reached = f"relative gap {self.gap:.2e} after {counted(self.sweeps, 'iteration')}"
-        requested = f"{reached}, {limits.tol:.0e} was requested"
+        requested = f"{reached}, {limits.tol:.2g} was requested"
         if gap <= limits.tol:
             self.status, self.reason = Status.OPTIMAL, requested
         elif self.is_late():

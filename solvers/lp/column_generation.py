@@ -157,7 +157,7 @@ def _generate(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint 
             judge.end(
                 Status.NUMERICAL_FAILURE,
                 f"no column and no group is left: relative gap {judge.gap:.2e}, "
-                f"{limits.tol:.0e} was requested",
+                f"{limits.tol:.2g} was requested",
             )
             break
         u = _balanced(problem, master.at.u / scale) * scale
@@ -172,7 +172,7 @@ def _refined(problem: OneNormProblem, found: Solution, limits: Limits) -> Soluti
     )
     point, gap = interruptible(lambda: best(problem, x, u, lambda: run_seconds() > until))
     if gap <= limits.tol:
-        reached = f"relative gap {gap:.2e}, {limits.tol:.0e} was requested"
+        reached = f"relative gap {gap:.2e}, {limits.tol:.2g} was requested"
         return replace(found, point=point, status=Status.OPTIMAL, reason=reached)
     return replace(found, point=point)
 

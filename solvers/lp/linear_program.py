@@ -237,7 +237,7 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
     has numbers beyond HiGHS's tolerances, or a c K beyond its infinity.
     """
     if gap <= limits.tol:
-        return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.0e} was requested"
+        return Status.OPTIMAL, f"relative gap {gap:.2e}, {limits.tol:.2g} was requested"
     status = Status.ITERATION_LIMIT if answer.limited else Status.NUMERICAL_FAILURE
     if (
         status is Status.ITERATION_LIMIT
@@ -245,4 +245,4 @@ def _ending(answer: SimplexEnd, gap: float, limits: Limits, seconds: float) -> t
         and seconds >= limits.time_limit
     ):
         status = Status.TIME_LIMIT
-    return status, f"relative gap {gap:.2e}, {limits.tol:.0e} was requested; HiGHS: {answer.words}"
+    return status, f"relative gap {gap:.2e}, {limits.tol:.2g} was requested; HiGHS: {answer.words}"

@@ -291,7 +291,7 @@ class PartitionedRun:
         reached = f"proven relative width {width:.2e} after {counted(run.steps, 'iteration')}"
         most = limits.max_iter or MOST_STEPS
         if width <= limits.tol:
-            return Status.OPTIMAL, f"{reached}, {limits.tol:.0e} was requested"
+            return Status.OPTIMAL, f"{reached}, {limits.tol:.2g} was requested"
         if limits.time_limit is not None and run_seconds() - self.started > limits.time_limit:
             return Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}"
         if run.steps >= most:
@@ -300,7 +300,7 @@ class PartitionedRun:
             return (
                 Status.NUMERICAL_FAILURE,
                 f"no progress in {STALE_STEPS} iterations: {reached}, "
-                f"{limits.tol:.0e} was requested",
+                f"{limits.tol:.2g} was requested",
             )
         return None
 

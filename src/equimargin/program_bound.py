@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equimargin.formulations.bounds.intervals import MOST_DIGITS
+from equimargin.formulations.markdown import markdown_table, markdown_text
 from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model
@@ -22,7 +25,6 @@ from equimargin.proofs.certificates.program_file import read_program_file
 from equimargin.proofs.outward import FormInterval, form_interval
 from equimargin.proofs.outward.interval import WIDTH
 from equimargin.proofs.outward.rational import exact_enclosure
-from equimargin.report.markdown import markdown_table
 from equimargin.solvers.backends.form import solve_form
 
 DEFAULT_SOLVER = "CLARABEL"
@@ -69,9 +71,20 @@ class ProgramBound:
     proof: FormInterval = field(repr=False, kw_only=True)
 
     @property
+    def figures(self) -> dict[str, str]:
+        """Ends and relative width as text, rounded outward, and the ways, by name."""
+        ways = " and ".join(sorted({self.lower_by, self.upper_by} - {"nothing"}))
+        return {
+            "lower": format_lower(self.lower, MOST_DIGITS),
+            "upper": format_upper(self.upper, MOST_DIGITS),
+            "relative width": format_upper(self.width, 2),
+            "proven by": ways,
+        }
+
+    @property
     def statement(self) -> str:
         """Sentence with the interval, its relative width, and the ways."""
-        ways = " and ".join(sorted({self.lower_by, self.upper_by} - {"nothing"}))
+        ways = self.figures["proven by"]
         advice = "`equimargin explain` seeks a proof that the program is infeasible or unbounded"
         if not ways:
             return (
@@ -88,28 +101,30 @@ class ProgramBound:
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
-            f"{self.width:.1e}, proven by {ways}; {self.taken}"
+            f"{format_upper(self.width, 2)}, proven by {ways}; {self.taken}"
         )
 
     @property
     def answer(self) -> str:
         """Sentence on the point of `objective`; empty text if `objective` is None."""
-        if self.objective is None:
+        if self.objective is None or self.violation is None:
             return ""
         far = max(abs(self.objective - self.lower), abs(self.objective - self.upper))
         distance = (
-            f"at most {far:.1e} from the optimum"
+            f"at most {format_upper(far, 2)} from the optimum"
             if np.isfinite(far)
             else "of which no distance from the optimum is proven"
         )
         return (
             f"the passed point has the objective {self.objective!r}, {distance}, and violates "
-            f"constraints by at most {self.violation:.1e}"
+            f"constraints by at most {format_upper(self.violation, 2)}"
         )
 
     def _repr_html_(self) -> str:
-        """Return the sentences on the interval and on the point for a notebook."""
-        return notebook_html(self.statement, [], notes=filter(None, [self.answer]))
+        """Return the interval as a sentence and a table, and the point, for a notebook."""
+        return notebook_html(
+            self.statement, self.figures.items(), notes=filter(None, [self.answer])
+        )
 
     def record(self) -> dict[str, Any]:
         """Return the figures as plain values, infinite ends as text."""
@@ -121,11 +136,10 @@ class ProgramBound:
         }
 
     def to_markdown(self) -> str:
-        """Return the interval as a table of Markdown."""
-        names = ("program", "lower", "upper", "width", "proven by")
-        ways = " and ".join(sorted({self.lower_by, self.upper_by}))
-        row = (self.name, repr(self.lower), repr(self.upper), f"{self.width:.1e}", ways)
-        return markdown_table(names, [row], words=("program", "proven by"))
+        """Return the interval as a sentence and a table, and the point, as Markdown text."""
+        names, row = ("program", *self.figures), (self.name, *self.figures.values())
+        table = markdown_table(names, [row], words=("program", "proven by"))
+        return markdown_text(self.statement, filter(None, [self.answer]), table)
 
     def certificate(self, seconds: float = 60.0) -> dict[str, Any]:
         """Return a certificate of format 2, which `equimargin verify` checks.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
@@ -14,7 +15,9 @@ from sklearn.svm import SVC
 
 from equimargin import bound, compare
 from equimargin.formulations import Interval, classification, linear
-from equimargin.proofs import audit
+from equimargin.proofs import FamilyVerdict, Verdict, audit
+from equimargin.report.comparison import Comparison
+from equimargin.report.view import family_view
 from equimargin.solvers import Solution, solution, solve
 
 random = np.random.default_rng(8)
@@ -117,6 +120,37 @@ def test_a_comparison_shows_every_family_and_folds_every_answer(compared: Any) -
     assert "Rows in their class by votes of the pairs: svm.soft" in shown.text
 
 
+def test_markdown_has_the_notes_of_a_notebook(compared: Any) -> None:
+    stopped = replace(compared, interrupted="Ctrl-C", left_out=("OSQP: too late",))
+    written, shown = stopped.to_markdown().replace("\\", ""), Shown(stopped).text
+    for sentence in (
+        f"{stopped.view.verdict} interrupted: Ctrl-C; 9 of ",
+        "Rows in their class by votes of the pairs: svm.soft",
+        "skipped: OSQP: too late",
+    ):
+        assert sentence in written
+        assert sentence in shown
+
+
+def test_one_answer_is_no_plural(compared: Any) -> None:
+    family = replace(compared.families[0], judgements=compared.families[0].judgements[:1])
+    assert f"{family.title}: 1 answer" in Shown(Comparison((family,))).text
+    assert "1 answers" not in Shown(Comparison((family,))).text
+
+
+def test_printed_ends_of_a_family_contain_its_interval() -> None:
+    interval = Interval(0.12345678912345, 0.9 + 1e-13, 1.0)
+    family = FamilyVerdict("f", interval, Verdict.AGREE, "all agree", (), doubt="it is a guess")
+    assert family.optimum == "optimum in [0.123456, 0.900001], not proven"
+    assert "relative width 0.87" in family_view(family).details[0]
+    assert "[0.123456789123, 0.900000000001]" in family_view(family).details[0]
+    assert "It is a guess." in Shown(family).text
+    open_below = replace(family, interval=Interval(-np.inf, 1 / 3))
+    assert open_below.optimum == "optimum at most 0.3333333334, with no lower bound proven"
+    narrow = replace(family, interval=Interval(1.0, 1.0 + 2.2e-16, 1.0), doubt="")
+    assert narrow.optimum == "optimum 1, all digits proven (width 2.3e-16)"
+
+
 def test_the_verdict_on_a_family_has_its_interval_and_counts(compared: Any) -> None:
     family = compared.families[0]
     shown = Shown(family)
@@ -131,7 +165,12 @@ def test_a_bound_and_an_audit_state_what_they_print(compared: Any) -> None:
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
     problem.solve(solver="CLARABEL")
     found = bound(problem)
-    assert Shown(found).text == f"{found.statement}{found.answer}"
+    shown = Shown(found)
+    assert shown.figures == found.figures
+    assert Fraction(found.figures["lower"]) <= Fraction(found.lower)
+    assert Fraction(found.figures["upper"]) >= Fraction(found.upper)
+    assert found.statement in shown.text
+    assert shown.text.endswith(found.answer)
     audited = audit(SVC(kernel="linear").fit(X, Y), X, Y)
     assert Shown(audited).figures == audited.figures
     assert str(audited) in Shown(audited).text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -76,6 +77,22 @@ def test_wrong_answer_is_far_from_a_true_interval(model: Path) -> None:
     assert found.lower <= OPTIMUM <= found.upper
     assert found.objective == 276.5
     assert "at most 2.7e+02 from the optimum" in found.answer
+    written = found.to_markdown()
+    assert "the passed point has the objective 276.5, at most 2.7e+02 from" in written
+    assert found.taken in written
+
+
+def test_figures_of_a_point_are_rounded_up(model: Path) -> None:
+    found = replace(bound(model), lower=0.0, upper=1.0, objective=1.11543e-6, violation=1.11e-6)
+    assert "violates constraints by at most 1.2e-06" in found.answer
+    near = replace(found, upper=1.11543e-6)
+    assert "at most 1.2e-06 from the optimum" in near.answer
+
+
+def test_a_table_names_the_ways_that_proved_an_end(model: Path) -> None:
+    found = replace(bound(model), lower=-np.inf, lower_by="nothing", upper_by="repair")
+    assert found.figures["proven by"] == "repair"
+    assert "nothing" not in found.to_markdown()
 
 
 def test_maximum_keeps_its_sign_and_its_ends(tmp_path: Path) -> None:

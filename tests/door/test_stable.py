@@ -149,7 +149,7 @@ def test_formats_of_files_are_those_of_the_page() -> None:
     found |= {f"schema` {SCHEMA_VERSION}", f"user_version` {SCHEMA}"}
     found |= {
         json.loads((files(package) / "schema.json").read_text(encoding="utf-8"))["$id"]
-        for package in ("equimargin.report", "equimargin.proofs.certificates")
+        for package in ("equimargin.report", "equimargin.proofs.certificates", "equimargin.study")
     }
     assert listed == found
 

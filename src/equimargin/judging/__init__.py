@@ -9,6 +9,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
 from equimargin.judging.judgement import ProgramJudgement
 from equimargin.judging.stated import JudgedProgram, PointFigures, PointValues, state_program
@@ -163,14 +164,16 @@ def _verdict(
     allowed = tol * max(1.0, *ends, 0.0)
     if not figures.relative <= tol:
         return AnswerVerdict.INFEASIBLE, (
-            f"it violates {figures.constraint} by {figures.violation:.1e}, "
-            f"{figures.relative:.1e} of 1 + its right-hand side"
+            f"it violates {figures.constraint} by {format_upper(figures.violation, 2)}, "
+            f"{format_upper(figures.relative, 2)} of 1 + its right-hand side"
         )
     least = max(found.lower - figures.objective, figures.objective - found.upper)
     if not least <= allowed:
-        return AnswerVerdict.FAR, f"its objective is at least {least:.1e} from the optimum"
+        distance = format_lower(least, 2)
+        return AnswerVerdict.FAR, f"its objective is at least {distance} from the optimum"
     if far <= allowed:
-        return AnswerVerdict.AGREES, f"its objective is at most {far:.1e} from the optimum"
+        distance = format_upper(far, 2)
+        return AnswerVerdict.AGREES, f"its objective is at most {distance} from the optimum"
     return AnswerVerdict.UNDECIDED, (
-        f"its objective is within the proven interval, which is wider than {allowed:.1e}"
+        f"its objective is within the proven interval, which is wider than {allowed:.2g}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from equimargin.formulations.numeric.decimals import format_upper
 from equimargin.judging.stated import PointValues
 
 
@@ -58,13 +59,13 @@ class ProgramAnswer:
     @property
     def cells(self) -> tuple[str, ...]:
         """Texts of the row of the table."""
-        if self.objective is None:
+        if self.objective is None or self.distance is None or self.violation is None:
             return (self.name, str(self.verdict), "", "", "")
         place = f" in {self.constraint}" if self.constraint else ""
         return (
             self.name,
             str(self.verdict),
             f"{self.objective:.10g}",
-            f"{self.distance:.1e}",
-            f"{self.violation:.1e}{place}",
+            format_upper(self.distance, 2),
+            f"{format_upper(self.violation, 2)}{place}",
         )

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.markdown import markdown_table, markdown_text
 from equimargin.formulations.notebook import notebook_html
 from equimargin.judging.answer import AnswerVerdict, ProgramAnswer
 from equimargin.program_bound import ProgramBound
-from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.words import PAGE_COLUMNS
 
 COLUMNS = ("answer", "verdict", "objective", "distance at most", "worst violation")
@@ -82,8 +82,7 @@ class ProgramJudgement:
     def to_markdown(self) -> str:
         """Return the interval, the table and the sentences on it as Markdown text."""
         table = markdown_table(COLUMNS, (answer.cells for answer in self.answers), WORDS)
-        notes = "".join(f"* {escaped(note)}\n" for note in self.notes)
-        return f"{escaped(self.bound.statement)}\n\n{table}\n{notes}"
+        return markdown_text(self.bound.statement, self.notes, table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, infinite ones as text."""

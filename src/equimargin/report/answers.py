@@ -139,15 +139,15 @@ def _cells(j: Judgement, sources: tuple[Source, ...]) -> tuple[Cell, ...]:
         Cell.word("; ".join(map(str, sources)), "long"),
         Cell.word(run.solver),
     )
-    figures = (
-        (j.evidence.value, ".10g"),
-        (j.relative_width, ".1e"),
-        (run.compile_seconds, ".3f"),
-        (run.solve_seconds, ".3f"),
-    )
-    cells = [
-        Cell.of(None if j.agreement is Agreement.SKIPPED else value, form)
-        for value, form in figures
-    ]
     agreement = Cell(str(j.agreement), list(Agreement).index(j.agreement), str(j.agreement))
-    return (*words, *cells[:2], agreement, *cells[2:])
+    if j.agreement is Agreement.SKIPPED:
+        empty = Cell("", "")
+        return (*words, empty, empty, agreement, empty, empty)
+    return (
+        *words,
+        Cell.of(j.evidence.value, ".10g"),
+        Cell.at_most(j.relative_width),
+        agreement,
+        Cell.of(run.compile_seconds, ".3f"),
+        Cell.of(run.solve_seconds, ".3f"),
+    )

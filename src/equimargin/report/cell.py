@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from equimargin.formulations.numeric.decimals import format_upper
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -57,3 +59,19 @@ class Cell:
             if value is None
             else cls(format(value, form), "" if math.isnan(value) else value)
         )
+
+    @classmethod
+    def at_most(cls, bound: float | None) -> Self:
+        """Return a cell of an upper bound in two digits, rounded up; empty for None.
+
+        Parameters
+        ----------
+        bound : float or None
+            Upper bound.
+
+        Returns
+        -------
+        Cell
+            Cell.
+        """
+        return cls("", "") if bound is None else cls(format_upper(bound, 2), bound)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equimargin import __version__
+from equimargin.formulations.markdown import markdown_table, markdown_text
 from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.problem import AnyProblem, Problem
 from equimargin.formulations.problem.margin import MarginProblem
@@ -21,7 +22,6 @@ from equimargin.proofs.certificates.problem import certificate_of_family
 from equimargin.proofs.certificates.program import certificate_of_definition
 from equimargin.proofs.certificates.writing import write_certificate
 from equimargin.report.answers import COLUMNS, WORDS
-from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.page import Style, closing, group_block, name_columns, votes_in_words
 from equimargin.report.pages.comparison import comparison_page
 from equimargin.report.records import (
@@ -36,6 +36,7 @@ from equimargin.report.records import (
 from equimargin.report.view import OVERVIEW, ComparisonView, comparison_view
 from equimargin.report.votes import voted_right
 from equimargin.report.words import PAGE_COLUMNS
+from equimargin.solvers.solution import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,21 +183,19 @@ class Comparison:
         return csv_text(list(answers[0]) if answers else ["family"], answers)
 
     def to_markdown(self) -> str:
-        """Return the verdict, a table of the families and one of all answers as Markdown text."""
+        """Return the verdict, tables of families and of all answers, and notes as Markdown text."""
         families = self.view.families
-        remarks = (f"{family.title}: {said}" for family in families for said in family.remarks)
         rows = (
             [family.title, *(cell.text for cell in answer.cells)]
             for family in families
             for answer in family.answers
         )
-        parts = (
-            f"{escaped(self.view.verdict)}\n",
+        return markdown_text(
+            f"{self.view.verdict} {self.view.progress}.",
+            self._notes,
             markdown_table(OVERVIEW, ([cell.text for cell in f.overview] for f in families), WORDS),
-            "".join(f"* {escaped(said)}\n" for said in remarks),
             markdown_table(("family", *COLUMNS), rows, WORDS),
         )
-        return "\n".join(filter(None, parts))
 
     def to_html(self, command: str = "") -> str:
         """Return the result as one HTML page: verdict, pictures, and a table of all answers.
@@ -220,10 +219,9 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Return the verdict and the table of families for a notebook, with folded answers."""
         view = self.view
-        remarks = [f"{family.title}: {text}" for family in view.families for text in family.remarks]
         answers = [
             (
-                f"{family.title}: {len(family.answers)} answers",
+                f"{family.title}: {counted(len(family.answers), 'answer')}",
                 notebook_html(
                     family.optimum,
                     ([cell.text for cell in answer.cells] for answer in family.answers),
@@ -238,9 +236,17 @@ class Comparison:
             f"{view.verdict} {view.progress}.",
             ([cell.text for cell in family.overview] for family in view.families),
             OVERVIEW,
-            [*remarks, *filter(None, [votes_in_words(self.votes)]), *view.below_tables],
+            self._notes,
             answers,
         )
+
+    @property
+    def _notes(self) -> list[str]:
+        """Sentences on the families and votes, on the interpretation of floats, and on skips."""
+        view = self.view
+        remarks = [f"{family.title}: {text}" for family in view.families for text in family.remarks]
+        skipped = f"skipped: {'; '.join(view.skips)}" if view.skips else ""
+        return [*remarks, *filter(None, [votes_in_words(self.votes), *view.readings, skipped])]
 
     def __str__(self) -> str:
         return "\n".join(self.page(PAGE_COLUMNS))

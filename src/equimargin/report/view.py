@@ -9,6 +9,7 @@ from math import isfinite
 
 from equimargin.formulations import DOCUMENTS
 from equimargin.formulations.declarations.source import Source
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.proofs import Agreement, FamilyVerdict, Verdict
 from equimargin.proofs.referee.judgement import USUAL_RULE
 from equimargin.report.answers import AnswerView
@@ -155,7 +156,7 @@ def family_view(judged: FamilyVerdict, missing: int = 0, ended: bool = False) ->
         if missing or (agrees and judged.reason.endswith(USUAL_RULE))
         else f"{standing}: {judged.reason}. {hint}".rstrip()
     )
-    doubt = f"{judged.doubt[0].upper()}{judged.doubt[1:]}." if judged.doubt and not missing else ""
+    doubt = "" if missing else judged.caveat
     trouble, wrong = [*troubles(judged, answers)], [*controls(answers)]
     final = f"verdict: {kind.upper()} - {standing if missing else judged.reason}"
     left = f"skipped: {'; '.join(skipped)}" if (skipped := skips([judged])) else ""
@@ -185,8 +186,8 @@ def _enclosure(family: FamilyVerdict) -> str:
         return family.optimum
     proven = "optimum, not proven," if family.doubt else "optimum proven"
     return (
-        f"{proven} in [{lower:.12g}, {upper:.12g}], relative width "
-        f"{family.interval.relative_width:.1e}"
+        f"{proven} in [{format_lower(lower, 12)}, {format_upper(upper, 12)}], relative width "
+        f"{format_upper(family.interval.relative_width, 2)}"
     )
 
 
@@ -207,7 +208,7 @@ def _overview(
         digits or (judged.optimum if answers else ""), judged.interval.upper if digits else ""
     )
     yield Cell.of(count or None, "d")
-    yield Cell.of(judged.interval.relative_width if digits else None, ".0e")
+    yield Cell.at_most(judged.interval.relative_width if digits else None)
     yield Cell(f"{len(right)} of {len(run)}" if run else "", len(right) / len(run) if run else "")
     yield Cell.word("" if fastest is None else fastest.name)
     yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from equimargin.solvers.problem_file import whole
 from equimargin.study.database import Database
 from equimargin.study.summary import common_interval
 
+DISAGREES = "disagrees"
+"""Agreement of an answer that is wrong."""
 Rows = list[tuple[Path, dict[str, Any]]]
 """Rows of one answer, each with its database."""
 
@@ -17,7 +20,7 @@ Rows = list[tuple[Path, dict[str, Any]]]
 def merge(parts: Sequence[str | Path], file: str | Path) -> int:
     """Write the requests and answers of several databases into a new one.
 
-    Equal answers are one: the first that solved its problem, else the first. Leases are
+    Equal answers are one: the first that is not late or failed, else the first. Leases are
     not merged, so that a part may still be running.
 
     Parameters
@@ -45,6 +48,13 @@ def merge(parts: Sequence[str | Path], file: str | Path) -> int:
         raise ValueError("a merge needs two databases at least; name those of all parts")
     if target.exists():
         raise ValueError(f"{target} exists already; name a new file for the merged study")
+    # SQLite would write the pages of an earlier database of this name into the new one.
+    for rest in (Path(f"{target.resolve()}-{kind}") for kind in ("wal", "shm", "journal")):
+        if rest.exists():
+            raise ValueError(
+                f"{rest} is left of an earlier database {target}; remove it, or name another file "
+                f"for the merged study"
+            )
     about: list[dict[str, str]] = []
     requests: dict[str, dict[str, Any]] = {}
     rows: dict[str, Rows] = {}
@@ -68,16 +78,21 @@ def merge(parts: Sequence[str | Path], file: str | Path) -> int:
 
 
 def _best(found: Rows) -> dict[str, Any]:
-    """Return the row of an answer: the first that solved the problem, else the first."""
-    return max((row for _, row in found), key=lambda row: bool(row["ok"]))
+    """Return the first row that is an answer, else the first."""
+    return max((row for _, row in found), key=_is_answer)
+
+
+def _is_answer(row: dict[str, Any]) -> bool:
+    """Return True if a row has solved its problem, rightly or not."""
+    return bool(row["ok"]) or row["agreement"] == DISAGREES
 
 
 def _refuse_contradictions(rows: Mapping[str, Rows], file: Path) -> None:
     """Raise a ValueError if rows of one answer contradict each other."""
     against = [
         (first, other)
-        for first, *others in rows.values()
-        for other in others
+        for found in rows.values()
+        for first, other in combinations(found, 2)
         if _contradict(first[1], other[1])
     ]
     if not against:
@@ -96,17 +111,14 @@ def _refuse_contradictions(rows: Mapping[str, Rows], file: Path) -> None:
 def _contradict(row: dict[str, Any], other: dict[str, Any]) -> bool:
     """Return True if two rows of one answer cannot both be right.
 
-    They contradict each other if their proven bounds do not meet, if only one of them
-    disagrees with its own bounds, or if both solved the problem and only one has a
-    value, as of an infeasible problem.
+    They contradict each other if their proven bounds do not meet, or if both are answers
+    and only one disagrees with its own bounds, or only one has a value, as of an
+    infeasible problem.
     """
     interval = common_interval([row, other])
-    disagree = [each["agreement"] == "disagrees" for each in (row, other)]
-    both_solved = bool(row["ok"] and other["ok"])
-    return (
-        interval.lower > interval.upper
-        or disagree[0] != disagree[1]
-        or (both_solved and (row["value"] is None) != (other["value"] is None))
+    told = [(each["agreement"] == DISAGREES, each["value"] is None) for each in (row, other)]
+    return interval.lower > interval.upper or (
+        _is_answer(row) and _is_answer(other) and told[0] != told[1]
     )
 
 

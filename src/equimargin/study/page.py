@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from equimargin.formulations.markdown import markdown_table, markdown_text
 from equimargin.report.cell import Cell
-from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale
@@ -139,7 +139,7 @@ def study_markdown(progress: Progress, problems: Sequence[StudiedProblem]) -> st
         words=[name for name, is_text in PROBLEMS if is_text],
     )
     _, sentence = verdict(progress, problems)
-    return f"{escaped(sentence)}\n\n{table}"
+    return markdown_text(sentence, [], table)
 
 
 def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
@@ -295,7 +295,7 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     width = problem.interval.relative_width
     yield Cell(digits, problem.interval.upper if digits else "")
     yield Cell(str(count) if count else "", count or "")
-    yield Cell(f"{width:.0e}" if isfinite(width) else "", width if isfinite(width) else "")
+    yield Cell.at_most(width if isfinite(width) else None)
     # Skipped answers were not run, so they do not count as attempts.
     put = sum(row["agreement"] != "skipped" for row in problem.answers)
     yield Cell(f"{len(problem.solved)} of {put}", len(problem.solved) / put if put else "")

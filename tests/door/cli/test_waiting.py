@@ -119,6 +119,16 @@ def test_a_short_wait_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert error.getvalue() == ""
 
 
+def test_no_bar_starts_after_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = make_terminal(monkeypatch)
+    monkeypatch.setattr(waiting, "SECONDS_UNTIL_SHOWN", 60.0)
+    with WaitingBar("working") as bar:
+        pass
+    bar._draw()  # As by a thread that has imported rich meanwhile.
+    assert error.getvalue() == ""
+    assert bar._bar is None
+
+
 AT_ONCE = (
     "import equimargin.cli.output.waiting as w; w.SECONDS_UNTIL_SHOWN = 0.0; "
     "from equimargin.cli import main; main()"

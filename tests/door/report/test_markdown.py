@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from typer.testing import CliRunner
 
 from equimargin.cli.app import app
+from equimargin.formulations.markdown import escaped, markdown_table
 from equimargin.report.answers import COLUMNS
-from equimargin.report.markdown import escaped, markdown_table
 from equimargin.report.view import OVERVIEW
 
 READER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
 RUN = CliRunner()
 CELLS = st.text(
     st.one_of(
-        st.sampled_from("\\`*_[]<>|~$&#!(){}-+. \nab1"),
+        st.sampled_from("\\`*_[]<>|~$&#!(){}-+.@%= \nab1"),
         st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\ufeff"),
     ),
     max_size=12,
@@ -59,10 +59,21 @@ def test_a_reader_sees_the_texts_of_the_cells(rows: list[tuple[str, str]]) -> No
     ]
 
 
-@given(text=CELLS.map(lambda text: f"x {text}"))
+@given(text=CELLS.filter(str.strip))
+@example(text="# of rows")
+@example(text="> a")
+@example(text="+ a")
+@example(text="- a")
+@example(text="---")
+@example(text="1. a")
+@example(text="12) a")
 def test_a_reader_sees_a_sentence(text: str) -> None:
     _, inline, _ = READER.parse(escaped(text))
     assert shown(inline) == " ".join(text.split())
+
+
+def test_no_issue_and_no_user_is_referred_to() -> None:
+    assert escaped("@user and #12, -1.5") == r"\@user and \#12, -1.5"
 
 
 def test_names_are_not_escaped_and_figures_stand_on_the_right() -> None:

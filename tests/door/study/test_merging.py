@@ -127,6 +127,43 @@ def test_rows_that_contradict_each_other_are_a_sentence_and_nothing_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sqlite", "b.sqlite"]
 
 
+def test_any_two_parts_may_contradict_each_other(tmp_path: Path, asked: list[AnswerSpec]) -> None:
+    ends = {"a": (0.0, 9.0), "b": (0.5, 1.5), "c": (5.0, 6.0)}
+    parts = [
+        part(tmp_path / f"{name}.sqlite", asked, [ROW | {"lower": lower, "upper": upper}])
+        for name, (lower, upper) in ends.items()
+    ]
+    with pytest.raises(ValueError, match=r"b.sqlite and .*c.sqlite contradict each other on 1"):
+        merge(parts, tmp_path / "merged.sqlite")
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_late_row_contradicts_no_wrong_one(
+    tmp_path: Path, asked: list[AnswerSpec], names: str
+) -> None:
+    wrong = ROW | {"agreement": "disagrees", "ok": False, "value": 7.0}
+    files = {
+        "a": part(tmp_path / "a.sqlite", asked[:1], [LATE]),
+        "b": part(tmp_path / "b.sqlite", asked[:1], [wrong]),
+    }
+    merged = tmp_path / "merged.sqlite"
+    assert merge([files[name] for name in names], merged) == 1
+    (row,) = Study(merged).records()
+    assert row["agreement"] == "disagrees"
+
+
+@pytest.mark.parametrize("kind", ["wal", "shm", "journal"])
+def test_what_is_left_of_an_earlier_database_is_a_sentence(
+    tmp_path: Path, asked: list[AnswerSpec], kind: str
+) -> None:
+    parts = [part(tmp_path / f"{name}.sqlite", asked, [ROW]) for name in "ab"]
+    merged, rest = tmp_path / "merged.sqlite", tmp_path / f"merged.sqlite-{kind}"
+    rest.touch()
+    with pytest.raises(ValueError, match=f"merged.sqlite-{kind} is left of an earlier database"):
+        merge(parts, merged)
+    assert not merged.exists()
+
+
 def test_what_fails_while_it_is_written_leaves_nothing(
     tmp_path: Path, asked: list[AnswerSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:

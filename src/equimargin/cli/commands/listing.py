@@ -72,7 +72,7 @@ def list_(  # prose-ok: param-section
         check_writable(markdown)
         entries = [*(CONTENTS.items() if subject is None else _listing(subject))]
         if markdown is not None:
-            from equimargin.report.markdown import markdown_table
+            from equimargin.formulations.markdown import markdown_table
 
             names = ("name", "content" if subject is None else CONTENTS[subject])
             write(markdown, markdown_table(names, entries, words=names))

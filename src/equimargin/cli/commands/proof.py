@@ -307,7 +307,7 @@ def audit(  # prose-ok: param-section
                 result = examine(known, X, *by_row, nearest_rows=nearest_rows, **limits)
         typer.echo(str(result))
         if markdown is not None:
-            write(markdown, _markdown(result))
+            write(markdown, result.to_markdown())
         if html is not None:
             settings = {"data": data, "C": cost, "epsilon": epsilon, "scale": scale, "trust": trust}
             settings |= {
@@ -370,15 +370,6 @@ def _page(
     from equimargin.report.records import versions
 
     return audit_page(found, data, settings, {"equimargin": __version__} | versions(), command)
-
-
-def _markdown(found: Audit | MachinesAudit) -> str:
-    """Return the statement and the table of an audit as Markdown text."""
-    from equimargin.report.markdown import escaped, markdown_table
-
-    names = ("quantity", "proven")
-    table = markdown_table(names, found.figures.items(), words=names)
-    return f"{escaped(str(found).splitlines()[-1])}\n\n{table}"
 
 
 def _as_its_pipeline_takes_them(model: AnyModel, rows: Data) -> Any:

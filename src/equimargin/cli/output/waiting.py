@@ -6,7 +6,7 @@ import logging
 import math
 import sys
 import time
-from threading import Timer
+from threading import Lock, Timer
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,8 +14,6 @@ from equimargin.report.words import duration
 
 SECONDS_UNTIL_SHOWN = 2.0
 """Seconds after which a bar is shown; shorter waits need none."""
-SECONDS_TO_START = 5.0
-"""Seconds granted to a bar that is being started."""
 DRAWN_PER_SECOND = 5
 """Times per second of drawing a bar; drawing takes time from solvers."""
 CHECKS = logging.getLogger("equimargin.solvers.progress")
@@ -52,6 +50,7 @@ class WaitingBar:
     def __init__(self, doing: str, gaps: bool = False) -> None:
         self.doing = doing
         self._bar: Any = None
+        self._ended, self._lock = False, Lock()
         self._share: float | None = None
         # Time and share at the first share of the present work.
         self._first = 0.0, 0.0
@@ -80,9 +79,10 @@ class WaitingBar:
             CHECKS.removeHandler(self._gaps)
             CHECKS.setLevel(logging.NOTSET)
         self._timer.cancel()
-        self._timer.join(SECONDS_TO_START)
-        if self._bar is not None:
-            self._bar.stop()
+        with self._lock:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
 
     def show(self, doing: str, share: float | None = None) -> None:
         """Set the phrase, and the share of the work that is done.
@@ -133,9 +133,12 @@ class WaitingBar:
         )
         bar.add_task(self.doing, total=None)
         bar.tasks[0].start_time = self._begun
-        bar.start()
-        self._bar = bar
-        self._update()
+        # The context may have ended while rich was imported.
+        with self._lock:
+            if not self._ended:
+                bar.start()
+                self._bar = bar
+                self._update()
 
 
 class _Gaps(logging.Handler):
@@ -166,4 +169,4 @@ class _Gaps(logging.Handler):
             if self._least < self._first < math.inf
             else 0.0
         )
-        self._bar.show(f"{run[0]}, this run: relative gap {self._least:.1e} of {tol:.0e}", share)
+        self._bar.show(f"{run[0]}, this run: relative gap {self._least:.1e} of {tol:.2g}", share)

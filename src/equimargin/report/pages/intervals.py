@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equimargin.formulations.bounds.intervals import Interval
+from equimargin.formulations.numeric.decimals import format_upper
 from equimargin.proofs import Agreement
 from equimargin.report.answers import AnswerView
 from equimargin.report.pages.drawing import (
@@ -74,7 +75,8 @@ def intervals(family: FamilyView, name: str) -> Picture | None:
         for kind in present
     ]
     description = "; ".join(
-        f"{_name(answer)} {answer.agreement}, width {answer.judgement.relative_width:.0e}"
+        f"{_name(answer)} {answer.agreement}, width "
+        f"{format_upper(answer.judgement.relative_width, 2)}"
         for answer in shown
     )
     return Picture(

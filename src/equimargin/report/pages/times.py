@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from equimargin.formulations.numeric.decimals import format_upper
 from equimargin.proofs import Judgement
 from equimargin.report.pages.drawing import (
     PICTURE_WIDTH,
@@ -84,7 +85,8 @@ def times(families: Sequence[FamilyView]) -> Picture | None:
     for (family, answer), width in zip(answers, widths, strict=True):
         seconds, (shape, colour) = _seconds(answer.judgement), looks[answer.run.solver]
         where = BOTTOM if width == 0 else TOP - EDGE if math.isinf(width) else y.place(width)
-        label = f"{family}, {answer.name}: width {width:.1e} in {seconds:.3g} s, {answer.agreement}"
+        at_most = format_upper(width, 2)
+        label = f"{family}, {answer.name}: width {at_most} in {seconds:.3g} s, {answer.agreement}"
         elements.append(symbol(shape, x.place(seconds), where, colour, label))
         results[answer.run.solver].append((seconds, width))
     legend = [(symbol(shape, 8, 8, colour), name) for name, (shape, colour) in looks.items()]
@@ -110,6 +112,6 @@ def _seconds(j: Judgement) -> float:
 def _of_solver(name: str, seconds: Sequence[float], widths: Sequence[float]) -> str:
     """Return the ranges of the times and widths of a solver as text."""
     return (
-        f"{name}: {min(seconds):.2g} to {max(seconds):.2g} s, widths from {min(widths):.0e} to "
-        f"{max(widths):.0e}"
+        f"{name}: {min(seconds):.2g} to {max(seconds):.2g} s, widths from "
+        f"{format_upper(min(widths), 2)} to {format_upper(max(widths), 2)}"
     )

@@ -1,15 +1,17 @@
-"""Tables in Markdown, as GitHub, GitLab and MyST read them."""
+"""Texts and tables in Markdown, as GitHub, GitLab and MyST read them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
 
-SPECIAL = re.compile(r"[\\`*\[\]<|~$&]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
-"""Characters that Markdown does not show as they are.
+SPECIAL = re.compile(r"[\\`*\[\]<|~$&#@]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+"""Characters that Markdown does not show as they are, or that refer to an issue or a user.
 
 An underscore within a word, as in column_generation, is shown.
 """
+START = re.compile(r"^(\d*)([-+.)](?:[ +-]|$)|[>%])")
+"""Start of a text that would make it a list, a line, a quotation or, in MyST, a comment."""
 
 
 def escaped(text: str) -> str:
@@ -20,7 +22,23 @@ def escaped(text: str) -> str:
     text : str
         Text, of which spaces and line breaks become one space each.
     """
-    return SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+    return START.sub(r"\1\\\2", SPECIAL.sub(r"\\\g<0>", " ".join(text.split())))
+
+
+def markdown_text(statement: str, notes: Iterable[str], *tables: str) -> str:
+    """Return a statement, tables, and notes as a list.
+
+    Parameters
+    ----------
+    statement : str
+        Sentence above the tables.
+    notes : iterable of str
+        Sentences below the tables.
+    *tables : str
+        Tables as Markdown text.
+    """
+    listed = "".join(f"* {escaped(note)}\n" for note in notes)
+    return "\n".join(filter(None, (f"{escaped(statement)}\n", *tables, listed)))
 
 
 def markdown_table(
