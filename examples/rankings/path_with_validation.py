@@ -29,7 +29,7 @@ print(
     f"{len(path.lambdas):,} breakpoints from lambda = {path.lambdas[0]:.4g} to "
     f"{path.lambdas[-1]:.4g}"
 )
-print(f"relative gap at most {path.gaps.max():.1e}")
+print(f"largest relative gap {path.gaps.max():.1e}")
 
 # %%
 # The lambda with the best score, and the whole interval of lambda with that score. The

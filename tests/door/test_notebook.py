@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from equimargin import bound, compare
 from equimargin.formulations import Interval, classification, linear
 from equimargin.proofs import FamilyVerdict, Verdict, audit
+from equimargin.proofs.audit import MachinesAudit
 from equimargin.report.comparison import Comparison
 from equimargin.report.view import family_view
 from equimargin.solvers import Solution, solution, solve
@@ -174,6 +175,10 @@ def test_a_bound_and_an_audit_state_what_they_print(compared: Any) -> None:
     audited = audit(SVC(kernel="linear").fit(X, Y), X, Y)
     assert Shown(audited).figures == audited.figures
     assert str(audited) in Shown(audited).text
+    assert str(audited) in audited.to_markdown().replace("\\", "")
+    machines = MachinesAudit("SVC", {"a": audited, "b": audited})
+    for result in (audited, machines):
+        assert result.to_markdown().count("\n| ") == 2 + len(result.figures)
 
 
 def test_nothing_is_loaded_or_run_and_colours_are_those_of_the_notebook(compared: Any) -> None:

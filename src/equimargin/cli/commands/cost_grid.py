@@ -161,6 +161,7 @@ def print_grid(table: CostGrid, validated_on: str) -> int:
     int
         0, or 1 if a gap is larger than the tolerance, as after a time limit.
     """
+    from equimargin.formulations.numeric.decimals import format_upper
     from equimargin.selection.costs import GRID_TOL
 
     best, gap = table.best, max(row.within for row in table.rows)
@@ -169,7 +170,7 @@ def print_grid(table: CostGrid, validated_on: str) -> int:
         f"  best {table.metric} {best.score:.6g} on {validated_on}: at C = {best.C:.6g}, "
         f"{best.kernel!r}"
     )
-    typer.echo(f"  relative gap at most {gap:.1e} at all costs and kernels")
+    typer.echo(f"  relative gap at most {format_upper(gap, 2)} at all costs and kernels")
     return 0 if gap <= GRID_TOL else 1
 
 

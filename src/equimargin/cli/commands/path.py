@@ -418,6 +418,7 @@ def _print_paths(
     paths: Sequence[AnyPath], chosen: SelectionResult | None, note: str, validated_on: str
 ) -> int:
     """Print a line for the path of every pair and one for lambda; return the exit status."""
+    from equimargin.formulations.numeric.decimals import format_upper
     from equimargin.solvers.path.result import OPTIMAL_GAP
 
     for path in paths:
@@ -426,7 +427,8 @@ def _print_paths(
         max(path.gaps.max(), path.midpoint_gaps.max(initial=0.0)) for path in paths if len(path)
     ]
     if gaps:
-        typer.echo(f"  relative gap at most {max(gaps):.1e} at breakpoints and half way between")
+        gap = format_upper(max(gaps), 2)
+        typer.echo(f"  relative gap at most {gap} at breakpoints and half way between")
     if chosen is not None:
         typer.echo(f"  {_best(chosen, f'by votes at one lambda of all pairs, on {validated_on}')}")
     if note:
@@ -562,6 +564,7 @@ def _summary(
     if not len(found):
         yield f"no breakpoint: {found.stopped}"
         return
+    from equimargin.formulations.numeric.decimals import format_upper
     from equimargin.solvers import OneNormPath
 
     rows = "row" if found.problem.family.startswith("sv") else "pair"
@@ -575,18 +578,17 @@ def _summary(
             f"f is constant between breakpoints, {len(found) / found.problem.p:.3g} for each "
             f"{rows}; at most {found.sizes.max():,} rows are on the margin"
         )
-        yield f"relative gap at most {found.gaps.max():.1e} at all lambdas"
+        yield f"relative gap at most {format_upper(found.gaps.max(), 2)} at all lambdas"
     else:
-        half_way = found.midpoint_gaps.max(initial=0.0)
+        gap, half_way = (
+            format_upper(gaps.max(initial=0.0), 2) for gaps in (found.gaps, found.midpoint_gaps)
+        )
         changes = len(found.events) / found.problem.p
         yield (
             f"{changes:.3g} changes of the margin set for each {rows}; at most "
             f"{found.margins.max():,} {rows}s in it at once"
         )
-        yield (
-            f"relative gap at most {found.gaps.max():.1e} at breakpoints, {half_way:.1e} half "
-            f"way between them"
-        )
+        yield (f"relative gap at most {gap} at breakpoints, {half_way} half way between them")
     if selected is not None:
         yield _best(selected, f"on {validated_on}")
     yield f"{found.seconds:.3f} s"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.decimals import format_upper
 from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import (
     PICTURE_WIDTH,
@@ -154,7 +155,7 @@ def verdict(path: AnyPath) -> tuple[str, str]:
         )
     known = (
         f"from lambda = {path.lambdas[0]:.4g} to {path.lambdas[-1]:.4g}, with relative gaps of "
-        f"at most {worst:.1e}"
+        f"at most {format_upper(worst, 2)}"
     )
     if not path.complete:
         return "unfinished", f"The path ended early: {path.stopped}. It is known {known}."
@@ -190,8 +191,8 @@ def _cells(path: AnyPath, t: int) -> Iterator[Cell]:
     yield Cell.of(lam, ".6g")
     yield Cell.of(1 / lam if lam else float("inf"), ".6g")
     yield Cell.of(float(path.bias[t]), ".6g")
-    yield Cell.of(float(path.gaps[t]), ".1e")
-    yield Cell.of(half_way, ".1e")
+    yield Cell.at_most(float(path.gaps[t]))
+    yield Cell.at_most(half_way)
     yield Cell.of(int(path.margins[t]), ",")
 
 
@@ -390,8 +391,8 @@ def _gaps(path: AnyPath) -> Picture:
             elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, label, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
     label = (
-        f"At most {path.gaps.max():.1e} at breakpoints and "
-        f"{path.midpoint_gaps.max(initial=0.0):.1e} half way between them."
+        f"At most {format_upper(path.gaps.max(), 2)} at breakpoints and "
+        f"{format_upper(path.midpoint_gaps.max(initial=0.0), 2)} half way between them."
     )
     caption = (
         f"The objective at a lambda is within its gap of the optimum. A solution with a gap up to "
