@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 
 SPECIAL = re.compile(r"[\\`*\[\]<|~$&#@]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
-"""Characters that Markdown does not show as they are, or that refer to an issue or a user.
+"""Characters with a meaning in Markdown, and those before an issue or a user.
 
 An underscore within a word, as in column_generation, is shown.
 """
