@@ -28,7 +28,7 @@ LOG = logging.getLogger(__name__)
 """Logger of every check of the gap, at level DEBUG."""
 CHECK = (
     "%(solver)s: iteration %(iterations)d, primal %(primal).10g, dual %(dual).10g, relative gap "
-    "%(gap).2e of %(tol).0e, %(seconds).3f s"
+    "%(gap).2e of %(tol).2g, %(seconds).3f s"
 )
 """Message of a check; a handler reads the figures in the arguments of its record."""
 Product = Callable[[Array], Array]

@@ -87,6 +87,8 @@ def test_a_bar_has_the_gap_of_the_running_solver(monkeypatch: pytest.MonkeyPatch
             LOG.debug(CHECK, figures | {"iterations": iterations, "gap": gap})
             shares.append((bar.doing, bar._share))
         wait_for(error, "auditing")
+        LOG.debug(CHECK, figures | {"iterations": 1, "gap": 1.8e-6, "tol": 1.5e-6})
+        assert bar.doing == "smo, this run: relative gap 1.8e-06 of 1.5e-06"
     assert shares == [
         ("smo, this run: relative gap 1.0e+00 of 1e-06", 0.0),
         ("smo, this run: relative gap 1.0e-02 of 1e-06", pytest.approx(1 / 3)),
