@@ -203,7 +203,7 @@ dist: $(READY)  ## the sdist, and the wheel built from it, checked; the same byt
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 
-release: $(READY)  ## all that a version must pass, in a night; then the commands to publish it
+release: $(READY)  ## what a version must pass, in a night; then the commands to publish it
 	PYTHONPATH=tests $(BIN)/python -m campaigns.release
 
 clean:  ## delete environments, builds and caches

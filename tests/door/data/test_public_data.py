@@ -450,7 +450,7 @@ def test_a_named_folder_precedes_one_next_to_the_checkout_and_the_cache(
 def test_a_folder_of_nobody_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQUIMARGIN_DATA", "~nobody-of-this-name/data")
     for use in (fetch, load):
-        with pytest.raises(DataError, match=r"no folder of public data .*; name one by EQUIMARGIN_"):
+        with pytest.raises(DataError, match=r"no folder of public data .*; name one by EQUIM"):
             use("pima")
     assert "equimargin data fetch pima" in RUN.invoke(app, ["list", "data"]).output
 
