@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,13 +81,13 @@ def gigabytes(kind: str = "VmHWM") -> float:
     """Return the memory of this process in GB: its peak "VmHWM", or "VmRSS" now.
 
     It is read from a file of Linux, because `getrusage` includes memory that the parent
-    had when it started this process; elsewhere it is the peak of `getrusage`.
+    had when it started this process; NaN on other systems.
     """
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    lines = status.read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) / 2**20
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("nan")
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) * 1024 / 1e9
 
 
 def cpu_so_far(pid: int) -> float:

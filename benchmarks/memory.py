@@ -74,7 +74,12 @@ def measured(quick: bool, names: list[str]) -> list[Line]:
 def lines(asked: Namespace) -> Iterator[Line]:
     """Yield the lines of every problem alone, and of all in one process."""
     names = [name for name in solves(asked.quick) if asked.only in name]
-    for together in (*([name] for name in names), names):
+    if not names:
+        every = ", ".join(solves(asked.quick))
+        raise SystemExit(f"no problem has {asked.only!r} in its name; there are {every}")
+    for together in (*([name] for name in names), *([names] if len(names) > 1 else [])):
+        # The first run compiles functions, which takes memory.
+        alone(measured, asked.quick, together)
         yield from alone(measured, asked.quick, together)
 
 

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -329,18 +330,19 @@ def independent() -> float:
 
 
 FRESH = """
-import time
+import sys, time
 import numpy as np
 from equimargin.formulations import classification, rbf
 from equimargin.solvers import solve
+sys.path.append({folder!r})
+from clock import gigabytes
 rng = np.random.default_rng(0)
 X = rng.normal(size=({n}, {d}))
 y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5 + 0.3 * rng.normal(size={n}), 1.0, -1.0)
 start = time.perf_counter()
 solution = solve(classification(X, y, 1.0, rbf(1 / {d})), "smo", tol=1e-3)
 seconds = time.perf_counter() - start
-import resource
-print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, solution.status)
+print(seconds, gigabytes(), solution.status)
 """
 
 
@@ -349,7 +351,7 @@ def fresh(n: int, d: int) -> tuple[float, float, str]:
 
     Seconds are after the imports.
     """
-    command = [sys.executable, "-c", FRESH.format(n=n, d=d)]
+    command = [sys.executable, "-c", FRESH.format(n=n, d=d, folder=str(Path(__file__).parents[1]))]
     seconds, memory, status = subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=600
     ).stdout.split()

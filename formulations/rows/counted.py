@@ -51,6 +51,8 @@ LEVELS_IN_CACHE = 1_000_000
 
 With four times as many levels such a tree takes twice as long as blocks of levels.
 """
+MAX_POINTS = 2**31 - 1
+"""Maximum number of points, whose pairs are counted in 32 bits."""
 BELOW_ALL_PAIRS = -(2**62)
 """Threshold below all margins, in units of the grid of f."""
 CACHED_THRESHOLDS = 5
@@ -99,6 +101,10 @@ class CountedPairs(Pairs):
 
     def __init__(self, y: Array, query: Index | None) -> None:
         self.y, self.m = np.asarray(y, dtype=np.float64), len(y)
+        if self.m > MAX_POINTS:
+            raise ValueError(
+                f"there are {self.m:,} points; pairs of at most {MAX_POINTS:,} are counted"
+            )
         self.query: Index = (
             np.zeros(self.m, dtype=np.int64) if query is None else np.asarray(query, dtype=np.int64)
         )
@@ -360,8 +366,10 @@ class PairSums:
 
     def _summed(self, tau: int) -> ThresholdSums:
         """Return the sums at a threshold; drop those that were used longest ago."""
-        while len(self._within) >= CACHED_THRESHOLDS:
-            del self._within[next(iter(self._within))]
+        # Another thread may drop the same ones.
+        cached = list(self._within)
+        for longest_ago in cached[: max(len(cached) - CACHED_THRESHOLDS + 1, 0)]:
+            self._within.pop(longest_ago, None)
         sums = make_empty_sums(len(self.order), len(self.costs))
         if len(self.order):
             self._sweep(tau, sums)
@@ -442,16 +450,16 @@ class PairSums:
         ndarray of shape (m,)
             A'alpha.
         """
-        key = high, low, slope
-        if self._pulled is None or self._pulled[0] != key:
+        key, cached = (high, low, slope), self._pulled
+        if cached is None or cached[0] != key:
             pull = self.within(high).pull
             if low > BELOW_ALL_PAIRS:
                 pull = pull - self.within(low).pull
             product = self.unit * pull
             product *= slope
             product *= np.repeat(self.costs, np.diff(self.rows.starts))
-            self._pulled = key, self.scattered(product)
-        return self._pulled[1]
+            self._pulled = cached = key, self.scattered(product)
+        return cached[1]
 
     def at_costs(self, costs: Array) -> Self:
         """Return a copy with other costs, which shares f and the sums without costs.

@@ -35,7 +35,7 @@ from equimargin.formulations.numeric.jit import brief, brief_for, fast, jit
 
 Level = NDArray[np.int32]
 Count = NDArray[np.int32]
-"""Numbers of points: of one query, in memory, there are fewer than 2^31."""
+"""Numbers of points: `CountedPairs` takes fewer than 2^31."""
 
 GATHERED_ROWS = 256
 """Rows of features that are gathered for one matrix product, few enough for the cache.

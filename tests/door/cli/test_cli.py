@@ -831,7 +831,7 @@ def test_warm_up_without_a_folder_for_the_code_compiles_nothing(
     monkeypatch.setattr(jit, "cache_directory", lambda: None)
     monkeypatch.delattr(warm_up, "_compile")
     result = RUN.invoke(app, ["warm-up"])
-    assert (result.exit_code, result.stdout) == (0, "")
+    assert (result.exit_code, result.stdout) == (2, "")
     assert "set NUMBA_CACHE_DIR" in result.stderr
 
 

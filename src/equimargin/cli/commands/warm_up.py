@@ -34,12 +34,10 @@ def warm_up() -> None:
         started = time.perf_counter()
         directory = cache_directory()
         if directory is None:
-            typer.echo(
-                "equimargin: no function is compiled in advance, as no folder for the code can be "
-                "written; set NUMBA_CACHE_DIR to a folder that can",
-                err=True,
+            raise OSError(
+                "no function is compiled in advance, as no folder for the code can be written; set "
+                "NUMBA_CACHE_DIR to a folder that can"
             )
-            return
         # The processes share the code by its folder.
         names = [*LONGEST, *(name for name in SOLVERS if name not in LONGEST)]
         tasks = [delayed(_compile)(name, SOLVERS[name].module) for name in names]
