@@ -196,7 +196,7 @@ experiments: $(READY)  ## what the documents measured, measured again; ARGS=--fu
 metadata: $(READY)  ## CITATION.cff and codemeta.json, written from pyproject.toml
 	$(BIN)/python tests/metadata.py
 
-dist: $(READY)  ## the sdist, and the wheel built from it, checked; the same bytes from a commit
+dist: $(READY)  ## the sdist, and the wheel built from it, checked; same bytes from a commit
 	$(ADD) '.[test,release]'
 	rm -rf dist equimargin.egg-info
 	epoch=$$(git log -1 --format=%ct) && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m build --no-isolation

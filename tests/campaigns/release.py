@@ -55,7 +55,7 @@ STEPS = (
 LEFT_OUT = {
     "check": "check-all runs its tests, too",
     "check-device": "it needs a graphics card",
-    "mutation": "its figure is the score of a sample, and may fall by a new mutant",
+    "mutation": "it draws a sample, in which a mutant without consequence may survive",
     "fuzz": "it needs Atheris, which not every machine can install",
     "verified-checker": "two-checkers builds it",
     "three-checkers": "two-checkers has the same certificates, without hours of Coq",

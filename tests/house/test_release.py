@@ -107,7 +107,7 @@ def clone(tmp_path: Path) -> Path:
     (tmp_path / "Makefile").write_text(
         "one two dist:\n\t@echo $@ >> build/ran\nthree:\n\t@test -e build/mended\n"
         "edit:\n\t@echo more >> CHANGELOG.md\nstray:\n\t@touch stray\n"
-        "endless:\n\t@(echo; sleep 600) > build/pipe\n"
+        "endless:\n\t@(echo; sleep 10; echo) > build/pipe\n"
     )
     (tmp_path / ".gitignore").write_text("build/\ndist/\n")
     commit(tmp_path)
@@ -181,7 +181,7 @@ def test_a_step_that_changes_the_clone_fails(
 
 @pytest.fixture
 def pipe(clone: Path) -> int:
-    """Return a pipe into which the processes of the step `endless` write a line."""
+    """Return a pipe to which the step `endless` writes a line, and one more at its end."""
     (clone / "build").mkdir()
     os.mkfifo(clone / "build" / "pipe")
     return os.open(clone / "build" / "pipe", os.O_RDONLY | os.O_NONBLOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -70,8 +71,6 @@ def bound(  # prose-ok: param-section
     one of several answers does not agree; 2 bad usage or input; 4 the interval is wider.
     """
     with report_errors(), writing(json, markdown, certificate) as write:
-        from json import dumps
-
         from equimargin.judging import AnswerVerdict, judge
         from equimargin.program_bound import bound as bound_program
         from equimargin.solution_file import read_solution
@@ -80,20 +79,18 @@ def bound(  # prose-ok: param-section
         without_warnings_of_trackers()
         solvers = solver or []
         solutions = {str(file): read_solution(file) for file in solution or []}
-        if max(len(solvers), len(solutions)) > 1:
-            answers = {name: x for name, (x, _) in solutions.items() if x is not None}
-            with WaitingBar("solving, and proving the interval"):
+        with WaitingBar("solving, and proving the interval"):
+            if max(len(solvers), len(solutions)) > 1:
+                answers = {name: x for name, (x, _) in solutions.items() if x is not None}
                 judgement = judge(model, solvers, answers, agree_tol=width, seconds=time_limit)
-            text, record, found = str(judgement), judgement.to_dict(), judgement.bound
-            table = judgement.to_markdown
-            verdicts = {answer.verdict for answer in judgement.answers}
-        else:
-            name = solvers[0] if solvers else None
-            x, y = next(iter(solutions.values()), (None, None))
-            with WaitingBar("solving, and proving the interval"):
+                text, record, found = str(judgement), judgement.to_dict(), judgement.bound
+                verdicts, table = {a.verdict for a in judgement.answers}, judgement.to_markdown
+            else:
+                name = next(iter(solvers), None)
+                x, y = next(iter(solutions.values()), (None, None))
                 found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
-            text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
-            verdicts, table = set(), found.to_markdown
+                text = "\n".join(filter(None, (found.statement, found.answer)))
+                record, verdicts, table = found.record(), set(), found.to_markdown
         typer.echo(fitted(text))
         if json is not None:
             write(json, dumps(record, indent=2))
