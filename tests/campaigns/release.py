@@ -58,7 +58,7 @@ LEFT_OUT = {
     "mutation": "it draws a sample, in which a mutant without consequence may survive",
     "fuzz": "it needs Atheris, which not every machine can install",
     "verified-checker": "two-checkers builds it",
-    "three-checkers": "two-checkers has the same certificates, without hours of Coq",
+    "three-checkers": "two-checkers does as much without Coq, which is slow",
     "proved-data": "it takes hours of Coq and 3 GB of memory",
     "test-set": "it writes files, and gives no verdict",
 }
