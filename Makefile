@@ -196,14 +196,14 @@ experiments: $(READY)  ## what the documents measured, measured again; ARGS=--fu
 metadata: $(READY)  ## CITATION.cff and codemeta.json, written from pyproject.toml
 	$(BIN)/python tests/metadata.py
 
-dist: $(READY)  ## the sdist, and the wheel built from it, checked; the same bytes from a commit
+dist: $(READY)  ## the sdist, and the wheel built from it, checked; same bytes from a commit
 	$(ADD) '.[test,release]'
 	rm -rf dist equimargin.egg-info
 	epoch=$$(git log -1 --format=%ct) && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 
-release: $(READY)  ## all that a version must pass, in a night; then the commands to publish it
+release: $(READY)  ## what a version must pass, in a night; then the commands to publish it
 	PYTHONPATH=tests $(BIN)/python -m campaigns.release
 
 clean:  ## delete environments, builds and caches

@@ -773,7 +773,7 @@ def cache_directory() -> Path | None:
     """
     # Path.home() fails for a user without a home directory.
     try:
-        root = _cache_root()
+        root = cache_root()
     except RuntimeError:
         return None
     directory = root / f"kernels-{_digest_of_sources()}"
@@ -830,7 +830,16 @@ def _keep_to_ourselves(folder: Path) -> None:
         )
 
 
-def _cache_root() -> Path:
+def cache_root() -> Path:
+    """Return the folder of all that the package stores for a user.
+
+    It is below NUMBA_CACHE_DIR or XDG_CACHE_HOME if they are set, else below ~/.cache.
+
+    Raises
+    ------
+    RuntimeError
+        If the user has no home directory.
+    """
     chosen = config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME")
     return Path(chosen or Path.home() / ".cache") / "equimargin"
 

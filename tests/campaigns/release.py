@@ -4,15 +4,17 @@
 
 Run it in a clean clone of the commit to be released; `make release` does. It first asks
 whether the commit can be released, then runs `STEPS`, targets of the Makefile, and
-prints the commands that tag and upload. It neither tags nor uploads. A step that has
-succeeded at this commit is not repeated, so that a release which was interrupted goes
-on where it stopped.
+prints the commands that tag and upload. It neither tags nor uploads. A step fails if the
+clone is changed meanwhile. One that has succeeded at this commit is not repeated, so
+that a release which was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -50,6 +52,17 @@ STEPS = (
     "nightly-explain",
 )
 """Targets of the Makefile that a version passes before its archives are built, in order."""
+LEFT_OUT = {
+    "check": "check-all runs its tests, too",
+    "check-device": "it needs a graphics card",
+    "mutation": "it draws a sample, in which a mutant without consequence may survive",
+    "fuzz": "it needs Atheris, which not every machine can install",
+    "verified-checker": "two-checkers builds it",
+    "three-checkers": "two-checkers does as much without Coq, which is slow",
+    "proved-data": "it takes hours of Coq and 3 GB of memory",
+    "test-set": "it writes files, and gives no verdict",
+}
+"""Other targets of the groups Check and Prove, with the reasons why a release omits them."""
 STEP_SECONDS = 12 * 3600
 """Time limit of a step, in seconds of wall time; all steps together take a night."""
 
@@ -98,7 +111,8 @@ def list_obstacles(root: Path, version: str) -> list[str]:
     headings = re.findall(
         r"^## .*$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    if not re.fullmatch(rf"## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d", headings[0]):
+    dated = rf"## \[{re.escape(version)}\] - (unreleased|\d{{4}}-\d\d-\d\d)"
+    if not re.fullmatch(dated, headings[0]):
         obstacles.append(
             f'the first heading of CHANGELOG.md is "{headings[0]}"; make it '
             f'"## [{version}] - unreleased", and make release sets the date'
@@ -107,32 +121,60 @@ def list_obstacles(root: Path, version: str) -> list[str]:
 
 
 def run_make(root: Path, target: str) -> bool:
-    """Return True if a target of the Makefile succeeds."""
+    """Return True if a target of the Makefile succeeds in time; leave no process of it."""
     command = ["make", "--no-print-directory", target]
-    return subprocess.run(command, cwd=root, timeout=STEP_SECONDS).returncode == 0
+    with subprocess.Popen(command, cwd=root, start_new_session=True) as make:
+        try:
+            return make.wait(STEP_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            print(f"make {target} took more than {STEP_SECONDS} s.")
+            return False
+        finally:
+            if make.returncode is None:
+                os.killpg(make.pid, signal.SIGKILL)
 
 
-def run_steps(root: Path, steps: tuple[str, ...] = STEPS) -> str | None:
+def run_step(root: Path, target: str, commit: str) -> bool:
+    """Return True if a target succeeds, and the clone is then the unchanged commit."""
+    if not run_make(root, target):
+        return False
+    now, changes = run_git(root, "rev-parse", "HEAD"), run_git(root, "status", "--porcelain")
+    if now == commit and not changes:
+        return True
+    print(f"The clone was changed meanwhile: it was commit {commit}, and is {now}\n{changes}")
+    return False
+
+
+def run_steps(root: Path, commit: str, steps: tuple[str, ...] = STEPS) -> str | None:
     """Run targets of the Makefile, except those that have succeeded at this commit.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the clone.
+    commit : str
+        Its commit.
+    steps : tuple of str
+        Targets.
 
     Returns
     -------
     str or None
         The first target that fails; None if all have succeeded.
     """
-    passed = root / "build" / "release" / run_git(root, "rev-parse", "HEAD")
+    passed = root / "build" / "release" / commit
     passed.mkdir(parents=True, exist_ok=True)
     for number, step in enumerate(steps, start=1):
         if (passed / step).exists():
             continue
         print(f"== {number} of {len(steps)}: make {step}", flush=True)
-        if not run_make(root, step):
+        if not run_step(root, step, commit):
             return step
         (passed / step).touch()
     return None
 
 
-def describe_next(root: Path, version: str) -> str:
+def describe_next(root: Path, version: str, commit: str) -> str:
     """Return the archives with their digests, and the commands that publish them."""
     archives = sorted((root / "dist").iterdir())
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in archives}
@@ -142,7 +184,7 @@ Version {version} is ready, and nothing is published. SHA-256 of its archives:
 {files}
 
 1. Tag the commit:
-     git tag --annotate v{version} --message "equimargin {version}"
+     git tag --annotate v{version} --message "equimargin {version}" {commit}
      git push origin v{version}
 2. Upload the archives; the index asks for your token:
      .venv/bin/python -m twine upload dist/*
@@ -155,6 +197,9 @@ Version {version} is ready, and nothing is published. SHA-256 of its archives:
 def main() -> int:
     """Check, build and describe the release; return the exit status."""
     version = read_version(ROOT)
+    if obstacles := list_obstacles(ROOT, version):
+        print(*obstacles, sep="\n")
+        return 1
     if set_date(ROOT, version, datetime.now(UTC).date()):
         if not run_make(ROOT, "metadata"):
             return 1
@@ -163,14 +208,12 @@ def main() -> int:
             "now. Commit them, and run make release again."
         )
         return 1
-    if obstacles := list_obstacles(ROOT, version):
-        print(*obstacles, sep="\n")
-        return 1
-    failed = run_steps(ROOT) or (None if run_make(ROOT, "dist") else "dist")
+    commit = run_git(ROOT, "rev-parse", "HEAD")
+    failed = run_steps(ROOT, commit) or (None if run_step(ROOT, "dist", commit) else "dist")
     if failed is not None:
         print(f"make {failed} failed: correct it, commit, and run make release again.")
         return 1
-    print(describe_next(ROOT, version))
+    print(describe_next(ROOT, version, commit))
     return 0
 
 

@@ -274,7 +274,10 @@ def test_bad_arguments_are_sentences(tmp_path: Path) -> None:
         judge(tmp_path / "missing.mps")
 
 
-def test_command_with_several_solvers_prints_a_table(model: Path, tmp_path: Path) -> None:
+def test_command_with_several_solvers_prints_a_table(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     solution, certificate, record = (tmp_path / name for name in ("s.sol", "c.json", "r.json"))
     both = ["bound", str(model), "--solver", "HIGHS", "--solver", "clarabel"]
     files = ["--certificate", str(certificate), "--json", str(record)]
@@ -287,9 +290,23 @@ def test_command_with_several_solvers_prints_a_table(model: Path, tmp_path: Path
     assert json.loads(record.read_text())["agree"] is True
     assert "ACCEPTED" in RUN.invoke(app, ["verify", str(certificate)]).output
     solution.write_text("x 2.5\ny 2.0\n")
-    result = RUN.invoke(app, [*both, "--solution", str(solution)])
+    result = RUN.invoke(app, [*both, "--solution", "s.sol"])
     assert result.exit_code == 1
     assert "s.sol: its objective is at least 1.9 from the optimum" in result.output
+
+
+def test_command_with_several_solutions_judges_each(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["bound", str(model), "--json", "r.json"]
+    for folder, x in (("mine", "2.5"), ("yours", "0.5")):
+        Path(folder).mkdir()
+        Path(folder, "s.sol").write_text(f"x {x}\ny 2.0\n")
+        command += ["--solution", f"{folder}/s.sol"]
+    assert RUN.invoke(app, command).exit_code == 1
+    answers = json.loads(Path("r.json").read_text())["answers"]
+    assert [answer["name"] for answer in answers] == ["mine/s.sol", "yours/s.sol"]
 
 
 @pytest.mark.parametrize("labels", [("a", "a"), ("c1", None), (None, "c0")])

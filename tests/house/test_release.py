@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import subprocess
 import tomllib
 from datetime import date
@@ -15,7 +16,7 @@ import yaml
 
 import equimargin
 from campaigns import release
-from places import ROOT
+from places import HANG, ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RECIPE: dict[str, Any] = yaml.safe_load(
@@ -91,12 +92,22 @@ def test_a_release_runs_targets_of_the_makefile_and_every_night() -> None:
     assert nights <= set(release.STEPS) <= targets
 
 
+def test_a_release_runs_every_check_and_proof_or_says_why_not() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    groups = re.findall(r"^##@ (?:Check|Prove)\b.*\n((?:(?!##@).*\n)*)", makefile, re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*## ", "".join(groups), re.MULTILINE)
+    assert len(groups) == 2
+    assert sorted(targets) == sorted({*release.STEPS} - {"docs"} | release.LEFT_OUT.keys())
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """Return a clean clone of a version whose first steps are counted in a file."""
     (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## [1.2.0] - 2026-11-30\n")
     (tmp_path / "Makefile").write_text(
-        "one two:\n\t@echo $@ >> build/ran\nthree:\n\t@test -e build/mended\n"
+        "one two dist:\n\t@echo $@ >> build/ran\nthree:\n\t@test -e build/mended\n"
+        "edit:\n\t@echo more >> CHANGELOG.md\nstray:\n\t@touch stray\n"
+        "endless:\n\t@(echo; sleep 10; echo) > build/pipe\n"
     )
     (tmp_path / ".gitignore").write_text("build/\ndist/\n")
     commit(tmp_path)
@@ -107,6 +118,11 @@ def git(folder: Path, *arguments: str) -> None:
     """Run git without the settings of the user."""
     settings = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull}
     subprocess.run(["git", *arguments], cwd=folder, env=settings, check=True, timeout=60)
+
+
+def head(folder: Path) -> str:
+    """Return the commit of a clone."""
+    return release.run_git(folder, "rev-parse", "HEAD")
 
 
 def commit(folder: Path) -> None:
@@ -140,15 +156,75 @@ def test_an_undated_version_gets_its_date_once(clone: Path) -> None:
 
 def test_a_release_goes_on_at_the_step_that_failed(clone: Path) -> None:
     steps = ("one", "two", "three")
-    assert release.run_steps(clone, steps) == "three"
-    assert release.run_steps(clone, steps) == "three"
+    assert release.run_steps(clone, head(clone), steps) == "three"
+    assert release.run_steps(clone, head(clone), steps) == "three"
     (clone / "build" / "mended").touch()
-    assert release.run_steps(clone, steps) is None
+    assert release.run_steps(clone, head(clone), steps) is None
     assert (clone / "build" / "ran").read_text() == "one\ntwo\n"
     (clone / "CHANGELOG.md").write_text("another commit\n")
     commit(clone)
-    assert release.run_steps(clone, steps) is None
+    assert release.run_steps(clone, head(clone), steps) is None
     assert (clone / "build" / "ran").read_text() == "one\ntwo\n" * 2
+
+
+@pytest.mark.parametrize("step", ["edit", "stray"])
+def test_a_step_that_changes_the_clone_fails(
+    clone: Path, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = head(clone)
+    assert release.run_steps(clone, before, ("one", step, "two")) == step
+    assert "The clone was changed meanwhile" in capsys.readouterr().out
+    assert (clone / "build" / "ran").read_text() == "one\n"
+    commit(clone)
+    assert release.run_steps(clone, before, ("one", "two")) == "two"
+
+
+@pytest.fixture
+def pipe(clone: Path) -> int:
+    """Return a pipe to which the step `endless` writes a line, and one more at its end."""
+    (clone / "build").mkdir()
+    os.mkfifo(clone / "build" / "pipe")
+    return os.open(clone / "build" / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+
+
+def read_to_the_end(pipe: int) -> bytes:
+    """Return the content of a pipe, after the end of all processes that hold it."""
+    os.set_blocking(pipe, True)
+    with open(pipe, "rb") as opened:
+        return opened.read()
+
+
+def test_a_step_over_its_limit_leaves_no_process(
+    clone: Path, pipe: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "STEP_SECONDS", 0.5)
+    assert not release.run_make(clone, "endless")
+    assert read_to_the_end(pipe) == b"\n"
+
+
+def test_an_interrupted_step_leaves_no_process(
+    clone: Path, pipe: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        select.select([pipe], [], [], HANG)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        release.run_make(clone, "endless")
+    assert read_to_the_end(pipe) == b"\n"
+
+
+def test_nothing_is_written_while_there_are_obstacles(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undated = "# Changes\n\n## [1.2.0] - unreleased\n"
+    (clone / "CHANGELOG.md").write_text(undated)
+    (clone / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
+    monkeypatch.setattr(release, "ROOT", clone)
+    assert release.main() == 1
+    assert "the clone has changes" in capsys.readouterr().out
+    assert (clone / "CHANGELOG.md").read_text() == undated
 
 
 def test_the_next_steps_have_the_digests_of_the_archives(tmp_path: Path) -> None:
@@ -156,7 +232,7 @@ def test_the_next_steps_have_the_digests_of_the_archives(tmp_path: Path) -> None
     for name in ("equimargin-1.2.0.tar.gz", "equimargin-1.2.0-py3-none-any.whl"):
         (tmp_path / "dist" / name).write_bytes(b"abc")
     abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    said = release.describe_next(tmp_path, "1.2.0")
+    said = release.describe_next(tmp_path, "1.2.0", "c0ffee")
     assert f"{abc}  dist/equimargin-1.2.0-py3-none-any.whl\n" in said
     assert f"sha256: {abc}\n" in said
-    assert "git tag --annotate v1.2.0 " in said
+    assert 'git tag --annotate v1.2.0 --message "equimargin 1.2.0" c0ffee\n' in said

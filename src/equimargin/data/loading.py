@@ -147,9 +147,9 @@ def load(
         name, where, table = source, source, bundled(source)
         request = replace(request, task=request.task or BUNDLED[source][1])
     elif isinstance(source, str | os.PathLike):
-        if source in PUBLIC:
-            file = File(str(source), str(source), "", read_set(str(source)))
-            request = replace(request, task=request.task or PUBLIC[str(source)].task)
+        if isinstance(source, str) and source in PUBLIC:
+            file = File(source, source, "", read_set(source))
+            request = replace(request, task=request.task or PUBLIC[source].task)
         else:
             file = open_source(source)
         name, where, table = file.name, file.where, _table(file, request)

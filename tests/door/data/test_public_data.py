@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +27,7 @@ from equimargin.study.plan import read_plan
 from places import HANG
 from public_data import SHARED, needs_data
 
-pooch = pytest.importorskip("pooch")
+pytest.importorskip("pooch")
 RUN = CliRunner()
 TABLE = b"x,y\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(40))
 PARTS = [b"2 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:3\n", b"1 qid:2 1:0.75 2:0\n2 qid:2 1:1 2:2\n"]
@@ -49,6 +51,18 @@ class Handler(BaseHTTPRequestHandler):
         if way == "silent":
             self.server.ended.wait(HANG)  # type: ignore[attr-defined]
             return
+        if way == "moved":
+            self.send_response(302)
+            self.send_header("Location", f"/whole/{path}")
+            self.send_header("Content-Length", str(10**9))
+            self.end_headers()
+            self.wfile.write(b"moved")
+            self.wfile.flush()
+            self.server.ended.wait(HANG)  # type: ignore[attr-defined]
+            return
+        if way == "slow-headers":
+            self.trickle(b"HTTP/1.0 200 OK\r\nX: " + b"x" * 200 + b"\r\n\r\n" + content)
+            return
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -56,11 +70,24 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content.swapcase().replace(b"1", b"7"))
         elif way == "whole":
             self.wfile.write(content)
+        elif way == "slow":
+            self.trickle(content)
         else:
             self.wfile.write(content[:20])
             self.wfile.flush()
             if way == "stalled":
                 self.server.ended.wait(HANG)  # type: ignore[attr-defined]
+
+    def trickle(self, content: bytes) -> None:
+        """Send a byte at a time, for many seconds, and note when all but one are sent."""
+        with suppress(OSError):
+            for byte in content[:-1]:
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+                if self.server.ended.wait(0.05):  # type: ignore[attr-defined]
+                    return
+            self.asked.append("the last byte")
+            self.wfile.write(content[-1:])
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -160,8 +187,12 @@ def test_a_broken_download_leaves_nothing_and_the_next_one_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "reason"),
-    [("MAX_BYTES", 100, "it has more than 100 bytes"), ("MAX_SECONDS", 0.0, "more than 0 s")],
+    ("limit", "value", "way", "reason"),
+    [
+        ("MAX_BYTES", 100, "whole", "it has more than 100 bytes"),
+        ("MAX_SECONDS", 0.3, "slow", "more than 0.3 s"),
+        ("MAX_SECONDS", 0.3, "slow-headers", "more than 0.3 s"),
+    ],
 )
 def test_a_download_ends_at_its_limits(
     server: str,
@@ -169,13 +200,75 @@ def test_a_download_ends_at_its_limits(
     monkeypatch: pytest.MonkeyPatch,
     limit: str,
     value: float,
+    way: str,
     reason: str,
 ) -> None:
     monkeypatch.setattr(fetching, limit, value)
-    monkeypatch.setattr(fetching, "CHUNK_BYTES", 64)
     with pytest.raises(DataError, match=reason):
-        fetch("pima")
+        fetch("pima", f"{server}/{way}")
+    assert Handler.asked == [f"/{way}/pima.csv"]
     assert files(tmp_path) == []
+
+
+def test_the_body_of_a_redirect_is_not_read(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "MAX_SILENCE", 0.3)
+    (place,) = fetch("pima", f"{server}/moved")
+    assert place.read_bytes() == TABLE
+    assert Handler.asked == ["/moved/pima.csv", "/whole/pima.csv"]
+
+
+def test_a_server_without_a_certificate_and_an_absent_proxy_are_named(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(DataError, match=r"cannot be fetched \(no secure connection\)"):
+        fetch("pima", server.replace("http:", "https:"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed.server_port}")
+    with pytest.raises(DataError, match=r"cannot be fetched \(no connection to the proxy\)"):
+        fetch("pima", "http://data.example/whole")
+
+
+def test_a_fetched_file_has_the_mode_of_a_new_file(server: str, tmp_path: Path) -> None:
+    (place,) = fetch("pima")
+    beside = tmp_path / "beside"
+    beside.touch()
+    assert place.stat().st_mode == beside.stat().st_mode
+
+
+def test_a_file_that_cannot_be_read_is_a_sentence(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place,) = fetch("pima")
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path == place:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    for use in (fetch, load):
+        with pytest.raises(DataError, match=r"pima\.csv: cannot be read .*EQUIMARGIN_DATA"):
+            use("pima")
+    assert "equimargin data fetch pima" in RUN.invoke(app, ["list", "data"]).output
+
+
+def test_the_rows_are_those_whose_digest_was_right(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place,) = fetch("pima")
+    read = Path.read_bytes
+
+    def change_after(path: Path) -> bytes:
+        content = read(path)
+        if path == place:
+            path.write_bytes(TABLE.replace(b"1", b"2"))
+        return content
+
+    monkeypatch.setattr(Path, "read_bytes", change_after)
+    assert load("pima").X.ravel().tolist() == [*range(40)]
 
 
 def test_an_interrupt_leaves_nothing(
@@ -280,13 +373,8 @@ def test_without_pooch_the_command_is_named_and_what_is_there_loads(
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert fetch("pima") == (tmp_path / "data" / "pima.csv",)
     assert load("pima").X.shape == (40, 1)
-    for name, mirror in (("mq2008", server), ("pima", None)):
-        if name == "pima":
-            monkeypatch.delenv("EQUIMARGIN_DATA")
-        with pytest.raises(ImportError, match=r"pooch is not installed: .*'equimargin\[data\]'"):
-            fetch(name, mirror)
-    assert "equimargin data fetch pima" in RUN.invoke(app, ["list", "data"]).output
-    assert published.data_folder(tmp_path / "absent") == tmp_path / "absent"
+    with pytest.raises(ImportError, match=r"pooch is not installed: .*'equimargin\[data\]'"):
+        fetch("mq2008", server)
 
 
 def test_programs_are_not_rows() -> None:
@@ -294,12 +382,20 @@ def test_programs_are_not_rows() -> None:
         load("maros_meszaros")
 
 
+@dataclass
+class Unhashable:
+    """Path of a file `pima`, which no mapping can look up."""
+
+    def __fspath__(self) -> str:
+        return "pima"
+
+
 def test_a_stray_file_of_that_name_is_read_only_as_a_path(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pima").write_bytes(TABLE)
-    assert load(Path("pima")).X.shape == (40, 1)
+    assert load(Path("pima")).X.shape == load(Unhashable()).X.shape == (40, 1)
     with pytest.raises(DataError, match="equimargin data fetch pima"):
         load("pima")
 
@@ -324,7 +420,7 @@ def test_files_next_to_the_checkout_are_the_published_ones() -> None:
     ]
     if not there:
         pytest.skip("no public data is there")
-    assert [file.path for file in there if not file.is_in(SHARED)] == []
+    assert [file.path for file in there if file.read(SHARED) is None] == []
 
 
 @pytest.mark.slow
@@ -346,8 +442,17 @@ def test_a_named_folder_precedes_one_next_to_the_checkout_and_the_cache(
     assert published.data_folder(tmp_path) == Path("~/named").expanduser()
     monkeypatch.delenv("EQUIMARGIN_DATA")
     assert published.data_folder(tmp_path) == tmp_path
-    cache = Path(pooch.os_cache("equimargin")) / "data"
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    cache = tmp_path / "equimargin" / "data"
     assert published.data_folder(tmp_path / "absent") == published.data_folder() == cache
+
+
+def test_a_folder_of_nobody_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQUIMARGIN_DATA", "~nobody-of-this-name/data")
+    for use in (fetch, load):
+        with pytest.raises(DataError, match=r"no folder of public data .*; name one by EQUIM"):
+            use("pima")
+    assert "equimargin data fetch pima" in RUN.invoke(app, ["list", "data"]).output
 
 
 def test_a_study_takes_a_fetched_set_by_name(server: str, tmp_path: Path) -> None:

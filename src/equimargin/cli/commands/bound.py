@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -29,10 +30,11 @@ WIDE = 4
 def bound(  # prose-ok: param-section
     model: ModelArgument,
     solution: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Solution file of HiGHS, lines of a name and a value, or JSON with x and y.",
+            help="Solution file of HiGHS, lines of a name and a value, or JSON with x and y. "
+            "Several are judged against each other.",
         ),
     ] = None,
     solver: Annotated[
@@ -62,36 +64,33 @@ def bound(  # prose-ok: param-section
     is used. A bad solution gives a wide interval, not a false one. Integer variables
     are refused.
 
-    Several solvers give one table: each answer's proven distance from the optimum, its
-    violations, and a verdict. Their answers agree within WIDTH.
+    Several solvers or solutions give one table: each answer's proven distance from the
+    optimum, its violations, and a verdict. Their answers agree within WIDTH.
 
-    Exit status: 0 the interval is as narrow as requested, and all answers of several
-    solvers agree; 1 an answer does not agree; 2 bad usage or input; 4 the interval is
-    wider.
+    Exit status: 0 the interval is as narrow as requested, and several answers agree; 1
+    one of several answers does not agree; 2 bad usage or input; 4 the interval is wider.
     """
     with report_errors(), writing(json, markdown, certificate) as write:
-        from json import dumps
-
         from equimargin.judging import AnswerVerdict, judge
         from equimargin.program_bound import bound as bound_program
         from equimargin.solution_file import read_solution
 
         check_writable(json, markdown, certificate)
         without_warnings_of_trackers()
-        x, y = (None, None) if solution is None else read_solution(solution)
-        if solver is not None and len(solver) > 1:
-            answers = {} if solution is None or x is None else {solution.name: x}
-            with WaitingBar("solving, and proving the interval"):
-                judgement = judge(model, solver, answers, agree_tol=width, seconds=time_limit)
-            text, record, found = str(judgement), judgement.to_dict(), judgement.bound
-            table = judgement.to_markdown
-            verdicts = {answer.verdict for answer in judgement.answers}
-        else:
-            name = solver[0] if solver else None
-            with WaitingBar("solving, and proving the interval"):
+        solvers = solver or []
+        solutions = {str(file): read_solution(file) for file in solution or []}
+        with WaitingBar("solving, and proving the interval"):
+            if max(len(solvers), len(solutions)) > 1:
+                answers = {name: x for name, (x, _) in solutions.items() if x is not None}
+                judgement = judge(model, solvers, answers, agree_tol=width, seconds=time_limit)
+                text, record, found = str(judgement), judgement.to_dict(), judgement.bound
+                verdicts, table = {a.verdict for a in judgement.answers}, judgement.to_markdown
+            else:
+                name = next(iter(solvers), None)
+                x, y = next(iter(solutions.values()), (None, None))
                 found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
-            text, record = "\n".join(filter(None, (found.statement, found.answer))), found.record()
-            verdicts, table = set(), found.to_markdown
+                text = "\n".join(filter(None, (found.statement, found.answer)))
+                record, verdicts, table = found.record(), set(), found.to_markdown
         typer.echo(fitted(text))
         if json is not None:
             write(json, dumps(record, indent=2))

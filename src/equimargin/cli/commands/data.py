@@ -10,7 +10,7 @@ from equimargin.cli.output.errors import report_errors
 
 
 def data() -> None:
-    """Fetch public data sets, known by name then."""
+    """Fetch public data sets, which other commands take by name."""
 
 
 def fetch(  # prose-ok: param-section
@@ -29,7 +29,7 @@ def fetch(  # prose-ok: param-section
     """Fetch a public data set, unless it is there, and list its files.
 
     Every file must have its published bytes. The folder is EQUIMARGIN_DATA, by default
-    one in your cache.
+    the folder `data` of the package's cache.
     """
     with report_errors():
         # Imported here: `equimargin --help` imports no numpy.

@@ -1,13 +1,13 @@
 """Fetching of public data sets: each file is checked before it gets its name.
 
-pooch writes to a temporary file in the same folder, and renames it if its digest is the
+pooch makes a temporary file in the same folder, and renames it if its digest is the
 pinned one. A fetch that is stopped leaves whole files only, and the next one goes on.
+If the process is killed, the temporary file, tmp and some letters, may stay.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,28 +28,21 @@ MAX_SILENCE: Final = 30.0
 """Longest wait for a connection and for the next bytes, in seconds."""
 
 MAX_SECONDS: Final = 600.0
-"""Time limit of a file in wall seconds."""
+"""Time limit of a file in wall seconds, whatever the server sends."""
 
 MAX_BYTES: Final = 100_000_000
 """Maximum size of a file, more than ten times that of any known one."""
 
-REASONS: Final = {
-    "timed out": f"nothing came for {MAX_SILENCE:g} s",
-    "Connection broken": "the connection broke off",
-    "Max retries": "no connection",
-    "does not match the known hash": "its bytes are not the published ones",
-}
-"""Words in the errors of requests and pooch, with what they mean."""
-
-CHUNK_BYTES: Final = 512
-"""Bytes between two checks of the limits; a slow server cannot defer a check for long."""
+CHUNK_BYTES: Final = 65_536
+"""Bytes between two checks of the size."""
 
 
 def fetch(name: str, mirror: str | None = None) -> tuple[Path, ...]:
     """Fetch a public data set, unless it is there; return its files.
 
     Needs pooch (`pip install 'equimargin[data]'`) if a file is absent. The folder is
-    that of the environment variable EQUIMARGIN_DATA, by default one in the user's cache.
+    that of the environment variable EQUIMARGIN_DATA, by default one in the package's
+    cache.
 
     Parameters
     ----------
@@ -68,8 +61,8 @@ def fetch(name: str, mirror: str | None = None) -> tuple[Path, ...]:
     Raises
     ------
     DataError
-        If there is no such set, a file cannot be fetched or written, or its bytes are
-        not the published ones.
+        If there is no such set, a file cannot be fetched, read or written, or its bytes
+        are not the published ones.
     ImportError
         If pooch is needed and not installed.
     """
@@ -80,7 +73,7 @@ def fetch(name: str, mirror: str | None = None) -> tuple[Path, ...]:
         near = did_you_mean(name, list(PUBLIC)) or f"; there are {', '.join(PUBLIC)}"
         raise DataError(f"there is no public data set {name!r}{near}")
     folder, mirror = data_folder(), mirror or os.environ.get(MIRROR_VARIABLE) or None
-    absent = [file for file in list_files(name) if not file.is_in(folder)]
+    absent = [file for file in list_files(name) if file.read(folder) is None]
     if mirror is None and (unknown := [file for file in absent if not file.address]):
         raise DataError(
             f"{name} has no address that a program can read; put "
@@ -98,55 +91,89 @@ def _fetch(file: PublicFile, folder: Path, address: str) -> None:
     # Imported here: its package imports numba, which reading data does not need.
     from equimargin.formulations.programs.extras import OptionalModule
 
-    pooch: Any = OptionalModule("pooch", "data")
+    retrieve: Any = OptionalModule("pooch", "data").retrieve
     place = folder / file.path
-    try:
-        pooch.retrieve(
-            address, f"sha256:{file.digest}", place.name, place.parent, downloader=_download
+
+    def refused(reason: str) -> DataError:
+        return DataError(
+            f"{address}: cannot be fetched ({reason}); fetch it on another machine, and put it "
+            f"here as {place}, or name a mirror (--mirror, {MIRROR_VARIABLE})"
         )
-    except (OSError, ValueError) as error:
-        if _is_local(error):
-            raise DataError(
-                f"{place}: cannot be written ({one_line(error)}); name another folder by "
-                f"{FOLDER_VARIABLE}"
-            ) from None
+
+    def download(_: str, output: str, __: object) -> None:
+        try:
+            content = _download(address)
+        except (OSError, ValueError) as error:
+            raise refused(_reason(error)) from None
+        # pooch's temporary file is for its owner alone; a new one has the usual mode.
+        Path(output).unlink()
+        with Path(output).open("xb") as opened:
+            opened.write(content)
+
+    try:
+        retrieve(address, f"sha256:{file.digest}", place.name, place.parent, downloader=download)
+    except DataError:
+        raise
+    except ValueError:
+        raise refused("its bytes are not the published ones") from None
+    except OSError as error:
         raise DataError(
-            f"{address}: cannot be fetched ({_reason(error)}); fetch it on another machine, and "
-            f"put it here as {place}, or name a mirror (--mirror, {MIRROR_VARIABLE})"
+            f"{place}: cannot be written ({one_line(error)}); name another folder by "
+            f"{FOLDER_VARIABLE}"
         ) from None
 
 
-def _download(address: str, output: str, _: object) -> None:
-    """Write the content at an address to pooch's temporary file, within the limits."""
-    # Imported here, as in `_fetch`.
-    from equimargin.formulations.programs.extras import OptionalModule
+def _download(address: str) -> bytearray:
+    """Return the content at an address, within the limits."""
+    # Imported here: pooch, which is optional, needs requests; and numba is imported.
+    import requests
 
-    # pooch depends on requests.
-    requests: Any = OptionalModule("requests", "data")
-    end, size = time.monotonic() + MAX_SECONDS, 0
-    with (
-        requests.get(address, stream=True, timeout=MAX_SILENCE) as response,
-        Path(output).open("wb") as file,
-    ):
-        response.raise_for_status()
-        for chunk in response.iter_content(CHUNK_BYTES):
-            size += len(chunk)
-            if time.monotonic() > end:
-                raise TimeoutError(f"it took more than {MAX_SECONDS:g} s")
-            if size > MAX_BYTES:
-                raise TimeoutError(f"it has more than {MAX_BYTES:,} bytes")
-            file.write(chunk)
+    from equimargin.solvers.interrupt import interruptible
+
+    def read() -> bytearray:
+        content = bytearray()
+        with requests.get(
+            address, stream=True, timeout=MAX_SILENCE, hooks={"response": _skip_body}
+        ) as response:
+            response.raise_for_status()
+            for chunk in response.iter_content(CHUNK_BYTES):
+                content += chunk
+                if len(content) > MAX_BYTES:
+                    raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
+        return content
+
+    try:
+        return interruptible(read, seconds=MAX_SECONDS)
+    except TimeoutError:
+        raise ValueError(f"it took more than {MAX_SECONDS:g} s") from None
 
 
-def _is_local(error: Exception) -> bool:
-    """Return True if the disk failed, and not the network or the server."""
-    # The errors of requests, too, are OSError; they have no number.
-    return isinstance(error, PermissionError) or getattr(error, "errno", None) is not None
+def _skip_body(response: Any, **_: object) -> None:
+    """Close a redirect, whose body requests would read to its end."""
+    if response.is_redirect:
+        response.close()
 
 
 def _reason(error: Exception) -> str:
     """Return what is wrong with a server or with its answer."""
-    response, text = getattr(error, "response", None), one_line(error)
-    if response is not None:
-        return f"status {response.status_code}"
-    return next((reason for word, reason in REASONS.items() if word in text), text)
+    # Imported here, as in `_download`; requests needs urllib3.
+    from requests import exceptions
+    from urllib3.exceptions import ReadTimeoutError
+
+    if isinstance(error, exceptions.HTTPError) and error.response is not None:
+        return f"status {error.response.status_code}"
+    silence = f"nothing came for {MAX_SILENCE:g} s"
+    reasons = {
+        exceptions.SSLError: "no secure connection",
+        exceptions.ProxyError: "no connection to the proxy",
+        exceptions.Timeout: silence,
+        # Silence within a content is a ConnectionError about this.
+        ReadTimeoutError: silence,
+        exceptions.ChunkedEncodingError: "the connection broke off",
+        exceptions.ConnectionError: "no connection",
+    }
+    causes = (error, *error.args)
+    return next(
+        (reason for kind, reason in reasons.items() if any(isinstance(c, kind) for c in causes)),
+        one_line(error),
+    )

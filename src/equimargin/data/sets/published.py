@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from equimargin.data.words import DataError
+from equimargin.data.words import DataError, one_line
 
 FOLDER_VARIABLE: Final = "EQUIMARGIN_DATA"
 """Environment variable that names the folder of public data."""
@@ -87,16 +87,30 @@ class PublicFile(NamedTuple):
     digest: str
     address: str
 
-    def is_in(self, folder: Path) -> bool:
-        """Return True if a folder has this file, with these bytes.
+    def read(self, folder: Path) -> bytes | None:
+        """Return the published bytes of this file; None if a folder does not have them.
 
         Parameters
         ----------
         folder : Path
             Folder of public data.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read.
         """
         place = folder / self.path
-        return place.is_file() and hashlib.sha256(place.read_bytes()).hexdigest() == self.digest
+        try:
+            content = place.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise DataError(
+                f"{place}: cannot be read ({one_line(error)}); make it readable, or name another "
+                f"folder by {FOLDER_VARIABLE}"
+            ) from None
+        return content if hashlib.sha256(content).hexdigest() == self.digest else None
 
 
 def data_folder(preferred: Path | None = None) -> Path:
@@ -105,34 +119,32 @@ def data_folder(preferred: Path | None = None) -> Path:
     Parameters
     ----------
     preferred : Path, optional
-        Folder that takes the place of the user's cache if it exists, or if pooch is not
-        installed, which knows that cache.
+        Folder that takes the place of the user's cache if it exists.
 
     Returns
     -------
     Path
         Value of the environment variable EQUIMARGIN_DATA if it is set; `preferred` if it is
-        a folder; else the folder `data` of the user's cache.
+        a folder; else the folder `data` of the package's cache.
 
     Raises
     ------
-    ImportError
-        If the user's cache is needed, and pooch is not installed, and no folder is given.
+    DataError
+        If that folder is below a home directory, and there is none.
     """
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser()
-    if preferred is not None and preferred.is_dir():
-        return preferred
-    # Imported here: its package imports numba, which reading data does not need.
-    from equimargin.formulations.programs.extras import OptionalModule
-
     try:
-        return Path(OptionalModule("pooch", "data").os_cache("equimargin")) / "data"
-    except ImportError:
-        if preferred is None:
-            raise
-        return preferred
+        if chosen := os.environ.get(FOLDER_VARIABLE):
+            return Path(chosen).expanduser()
+        if preferred is not None and preferred.is_dir():
+            return preferred
+        # Imported here: it imports numba, which reading data does not need.
+        from equimargin.formulations.numeric.jit import cache_root
+
+        return cache_root() / "data"
+    except RuntimeError as error:
+        raise DataError(
+            f"there is no folder of public data ({one_line(error)}); name one by {FOLDER_VARIABLE}"
+        ) from None
 
 
 def list_files(name: str) -> tuple[PublicFile, ...]:
@@ -163,17 +175,24 @@ def locate(name: str) -> tuple[Path, ...]:
     Raises
     ------
     DataError
-        If a file is absent, or has other bytes than the published ones.
+        If a file is absent, cannot be read, or has other bytes than the published ones.
     """
-    folder = data_folder()
+    return tuple(_read_files(name))
+
+
+def _read_files(name: str) -> dict[Path, bytes]:
+    """Return the bytes whose digests are right, by the path of their file."""
+    folder, contents = data_folder(), {}
     for file in list_files(name):
-        if not file.is_in(folder):
-            place = folder / file.path
+        place = folder / file.path
+        content = file.read(folder)
+        if content is None:
             fault = "has other bytes than published" if place.exists() else "is not there"
             raise DataError(
                 f"{name}: the file {place} {fault}; fetch the set by `equimargin data fetch {name}`"
             )
-    return tuple(folder / file.path for file in list_files(name))
+        contents[place] = content
+    return contents
 
 
 def is_fetched(name: str) -> bool:
@@ -186,8 +205,7 @@ def is_fetched(name: str) -> bool:
     """
     try:
         return bool(locate(name))
-    # Without pooch the default folder is not known, and `fetch` says what to install.
-    except (DataError, ImportError):
+    except DataError:
         return False
 
 
@@ -209,4 +227,4 @@ def read_set(name: str) -> bytes:
             f"{name} holds programs, and no rows; read its files, which "
             f"`equimargin data fetch {name}` lists"
         )
-    return b"".join(path.read_bytes() for path in locate(name))
+    return b"".join(_read_files(name).values())
