@@ -66,6 +66,8 @@ class FormInterval:
         Point near a feasible one that proves the upper end; the given one if none does.
     z : ndarray of shape (r,)
         Multipliers near those that prove the lower end; the given ones if none do.
+    out_of_time : bool
+        True if the time limit ended the search while the interval was too wide.
     """
 
     form: StandardForm = field(repr=False)
@@ -76,6 +78,7 @@ class FormInterval:
     convex: str
     x: Array = field(repr=False)
     z: Array = field(repr=False)
+    out_of_time: bool = False
 
     @property
     def width(self) -> float:
@@ -133,7 +136,7 @@ def form_interval(
     size = len(x) + len(form.h)
     if rational and below is bounded and found.width > width and size <= MAX_RATIONAL_SIZE:
         found = _in_rationals(found, x, natural, width, clock)
-    return found
+    return replace(found, out_of_time=found.width > width and clock.left <= 0)
 
 
 def _boxes(form: StandardForm, found: FormInterval) -> Iterator[StandardForm]:

@@ -85,7 +85,16 @@ class ProgramBound:
     def statement(self) -> str:
         """Sentence with the interval, its relative width, and the ways."""
         ways = self.figures["proven by"]
-        advice = "`equimargin explain` seeks a proof that the program is infeasible or unbounded"
+        cut = (
+            "the time limit ended the proof; raise `seconds`, `--time-limit` of the command"
+            if self.proof.out_of_time
+            else ""
+        )
+        advice = (
+            cut or "`equimargin explain` seeks a proof that the program is infeasible or unbounded"
+        )
+        if not ways and cut:
+            return f"{self.name}: neither end of an interval is proven; {cut}"
         if not ways:
             return (
                 f"{self.name}: the answer proves neither end of an interval; pass another answer, "
@@ -101,7 +110,7 @@ class ProgramBound:
             )
         return (
             f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
-            f"{format_upper(self.width, 2)}, proven by {ways}; {self.taken}"
+            f"{format_upper(self.width, 2)}, proven by {ways}; {cut and f'{cut}; '}{self.taken}"
         )
 
     @property
@@ -362,8 +371,8 @@ def _natural(model: Model, x: Array, y: Array) -> Array:
 
 
 def _own_answer(problem: Any) -> tuple[float | None, float | None]:
-    """Return the objective of a cvxpy problem's values and their violation, or None twice."""
-    if problem.objective.value is None:
+    """Return the objective and violation of a cvxpy problem's values; None if one lacks."""
+    if any(variable.value is None for variable in problem.variables()):
         return None, None
     stated = stated_constraints(problem).values()
     worst = (np.max(constraint.violation(), initial=0.0) for constraint in stated)

@@ -127,6 +127,37 @@ def test_answer_of_any_solver_gives_an_interval(solver: str) -> None:
     assert found.objective == pytest.approx(problem.value)
 
 
+def test_values_of_some_variables_are_no_point() -> None:
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(x), [x + y >= 1, y <= 2])
+    x.value = 5.0
+    found = bound(problem)
+    assert found.objective is None
+    assert found.answer == ""
+    y.value = 1.0
+    assert bound(problem).objective == 5.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "x", "proven"),
+    [
+        ("c1: x - y = 1", 0.0, "neither end of an interval is proven"),
+        ("c1: x - y = 1\n c2: x + 2 y <= 3", 0.0, "only one end is proven"),
+        ("c1: x - y = 1\n c2: x + 2 y <= 3", 5.0, "the optimum is in [-7.0"),
+    ],
+)
+def test_a_time_limit_that_ended_the_proof_is_said(
+    tmp_path: Path, rows: str, x: float, proven: str
+) -> None:
+    path = tmp_path / "model.lp"
+    path.write_text(f"Minimize\n obj: x + y\nSubject To\n {rows}\nEnd\n")
+    cut = bound(path, {"x": x}, {"c1": 5.0}, seconds=1e-9)
+    assert proven in cut.statement
+    assert "the time limit ended the proof; raise `seconds`" in cut.statement
+    assert "answer" not in cut.statement
+    assert "time limit" not in bound(path, {"x": x}, {"c1": 5.0}).statement
+
+
 CVXPY_PROBLEMS = (
     *(f"lp_{i}" for i in range(3)),
     *(f"qp_{i}" for i in range(1)),
