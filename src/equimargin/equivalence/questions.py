@@ -12,7 +12,7 @@ from typing import Any
 from equimargin.equivalence.instances import choose_instances, drawn
 from equimargin.equivalence.reproduction import reproduction
 from equimargin.equivalence.search import CounterexampleSearch
-from equimargin.formulations import REGISTRY
+from equimargin.formulations import REGISTRY, Formulation
 from equimargin.formulations.numeric.arguments import check_count, positive
 from equimargin.formulations.programs.reading import Reading
 from equimargin.proofs.certificates.program import program_certificate
@@ -103,7 +103,7 @@ def same(
     KeyError
         If an id is unknown.
     TypeError
-        If a function returns no problem.
+        If `a` or `b` is neither an id nor a function, or a function returns no problem.
     ValueError
         If data are missing or cannot be drawn, or a number is invalid.
     """
@@ -222,6 +222,16 @@ class _Question:
     reading: Reading
     clock: Clock
     finite: bool
+
+    def __post_init__(self) -> None:
+        """Refuse what is neither an id nor a function."""
+        for statement in (self.a, self.b):
+            # The type does not bind a caller, who may pass a cvxpy problem.
+            if not (isinstance(statement, str | Formulation) or callable(statement)):
+                raise TypeError(
+                    f"a {type(statement).__name__} has its data already, and problems are compared "
+                    f"on drawn data; pass a function of data that returns a cvxpy problem"
+                )
 
     def findings(
         self, strategy: Any, draws: int, seed: int

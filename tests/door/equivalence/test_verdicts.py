@@ -471,6 +471,15 @@ def test_a_question_without_data_or_names_is_refused(a: Any, b: Any, data: Any, 
             same(a, b, data, **FEW)
 
 
+@pytest.mark.parametrize("first", ["svm.soft.primal", cp.Problem(cp.Minimize(0))])
+def test_a_problem_without_its_function_is_refused_on_entry(first: Any) -> None:
+    problem = cp.Problem(cp.Minimize(0))
+    with pytest.raises(TypeError, match="a function of data that returns a cvxpy problem"):
+        same(first, problem, **FEW)
+    with pytest.raises(TypeError, match="a function of data that returns a cvxpy problem"):
+        refute(first, problem, examples=1)
+
+
 @pytest.mark.slow
 def test_a_family_that_somebody_brings_is_asked_by_its_ids_and_has_its_own_data() -> None:
     try:
