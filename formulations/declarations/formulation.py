@@ -430,7 +430,8 @@ def declare(id: str, problem: AnyProblem) -> Declaration:
         If the problem is of another family, not convex, or too large.
     """
     if id not in REGISTRY:
-        raise KeyError(f"unknown formulation {id!r}; known: {', '.join(sorted(REGISTRY))}")
+        near = REGISTRY.suggestion(id) or "; `equimargin list` has all of them"
+        raise KeyError(f"unknown formulation {id!r}{near}")
     refusal = REGISTRY[id].refusal(problem)
     if refusal is not None:
         raise ValueError(str(refusal))

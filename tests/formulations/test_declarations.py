@@ -598,11 +598,17 @@ def test_degenerate_problems_are_declared_and_agree(problem: Problem) -> None:
     assert judge(problem.family, right_answers(problem), problem.scale).verdict is Verdict.AGREE
 
 
-def test_an_unknown_id_names_the_known_ones() -> None:
-    with pytest.raises(
-        KeyError, match=r"unknown formulation 'svm\.sotf\.dual'; known: .*svm\.soft\.dual"
-    ):
-        declare("svm.sotf.dual", make_problem("svm.soft", linear()))
+@pytest.mark.parametrize(
+    ("id", "remedy"),
+    [
+        ("svm.soft.daul", r"did you mean .*svm\.soft\.dual"),
+        ("0", "`equimargin list` has all of them"),
+    ],
+)
+def test_an_unknown_id_is_a_short_sentence_with_a_remedy(id: str, remedy: str) -> None:
+    with pytest.raises(KeyError, match=f"unknown formulation '{id}'; {remedy}") as unknown:
+        declare(id, make_problem("svm.soft", linear()))
+    assert len(str(unknown.value)) < 200
 
 
 def test_another_family_is_refused() -> None:
