@@ -117,6 +117,9 @@ def list_obstacles(root: Path, version: str) -> list[str]:
             f'the first heading of CHANGELOG.md is "{headings[0]}"; make it '
             f'"## [{version}] - unreleased", and make release sets the date'
         )
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if "HOST/OWNER" in str(project.get("urls", "HOST/OWNER")):
+        obstacles.append("pyproject.toml has no [project.urls]; write the project's address there")
     return obstacles
 
 
@@ -191,6 +194,7 @@ Version {version} is ready, and nothing is published. SHA-256 of its archives:
 3. Send conda/recipe to conda-forge, in place of the line `path: ../..`:
      url: the address of the sdist at the index
      sha256: {digests[f"equimargin-{version}.tar.gz"]}
+     and add homepage, repository and documentation to `about`.
 4. Begin the next version: "## Unreleased" as the first heading of CHANGELOG.md."""
 
 

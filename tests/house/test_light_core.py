@@ -160,5 +160,5 @@ print(solution.status, solution.reason)
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "xor"]])
 def test_the_command_line_names_the_command(arguments: list[str]) -> None:
     found = run("from equimargin.cli import main\nmain()", *arguments)
-    said = "the command line needs typer: pip install 'equimargin[compare]'\n"
-    assert (found.returncode, found.stdout, found.stderr) == (1, "", said)
+    said = "equimargin: the command line needs typer: pip install 'equimargin[compare]'\n"
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", said)

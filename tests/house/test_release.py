@@ -110,6 +110,7 @@ def clone(tmp_path: Path) -> Path:
         "endless:\n\t@(echo; sleep 10; echo) > build/pipe\n"
     )
     (tmp_path / ".gitignore").write_text("build/\ndist/\n")
+    (tmp_path / "pyproject.toml").write_text('[project]\nurls = { Source = "example.org/it" }\n')
     commit(tmp_path)
     return tmp_path
 
@@ -140,8 +141,11 @@ def test_a_clean_dated_commit_without_its_tag_can_be_released(clone: Path) -> No
 def test_what_prevents_a_release_is_named(clone: Path) -> None:
     git(clone, "tag", "v1.2.0")
     (clone / "CHANGELOG.md").write_text("## Unreleased\n\n## [1.2.0] - 2026-11-30\n")
-    changed, tagged, undated = release.list_obstacles(clone, "1.2.0")
-    assert changed == "the clone has changes, commit or remove them:\n M CHANGELOG.md"
+    (clone / "pyproject.toml").write_text("[project]\n")
+    changed, tagged, undated, nowhere = release.list_obstacles(clone, "1.2.0")
+    files = " M CHANGELOG.md\n M pyproject.toml"
+    assert changed == f"the clone has changes, commit or remove them:\n{files}"
+    assert "has no [project.urls]" in nowhere
     assert tagged.startswith("the tag v1.2.0 exists; ")
     assert undated.startswith('the first heading of CHANGELOG.md is "## Unreleased"; ')
 

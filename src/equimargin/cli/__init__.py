@@ -59,7 +59,7 @@ def _app() -> Any:
     except ModuleNotFoundError as missing:
         if missing.name != "typer":
             raise
-        sys.exit("the command line needs typer: pip install 'equimargin[compare]'")
+        sys.exit(_ended("the command line needs typer: pip install 'equimargin[compare]'", 2))
     return app
 
 
