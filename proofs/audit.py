@@ -399,12 +399,7 @@ def _of_one(
     if known.coefficients is None:
         whole, point, vectors = problem, _linear_point(known, problem), ""
     else:
-        weighed = (
-            np.arange(problem.m)
-            if sample_weight is None
-            else np.flatnonzero(np.asarray(sample_weight) > 0)
-        )
-        whole, point, vectors = _expansion(known, problem, weighed, nearest_rows)
+        whole, point, vectors = _expansion(known, problem, sample_weight, nearest_rows)
     return _compared(known, problem, whole, point, vectors, tol, time_limit)
 
 
@@ -672,7 +667,7 @@ def _linear_point(model: Model, problem: MarginProblem) -> Point:
 
 
 def _expansion(
-    model: Model, problem: MarginProblem, weighed: NDArray[np.int64], nearest_rows: bool
+    model: Model, problem: MarginProblem, sample_weight: ArrayLike | None, nearest_rows: bool
 ) -> tuple[MarginProblem, Point, str]:
     """Return the problem with all support vectors, the point, and a sentence on the vectors."""
     assert model.coefficients is not None
@@ -682,6 +677,11 @@ def _expansion(
             f"the {model.source} was fitted on {n} rows, and the data have {problem.m}"
         )
     if model.support is not None:
+        weighed = (
+            np.arange(problem.m)
+            if sample_weight is None
+            else np.flatnonzero(np.asarray(sample_weight) > 0)
+        )
         support, vectors = _numbered(model, model.support, problem.X, weighed), None
     else:
         vectors = _as_wide_as(problem, model.vectors)
@@ -709,7 +709,7 @@ def _expansion(
             "the margin of this NuSVC is 0 within its tolerance, so that it is the solution at no "
             "finite C; train it with a larger nu"
         )
-    _check_coefficients(coefficient_of_row, alpha, whole)
+    _check_coefficients(coefficient_of_row, alpha, whole, sample_weight is not None)
     return whole, Point(beta=beta, b=model.b, alpha=alpha), sentence
 
 
@@ -753,13 +753,16 @@ def _multipliers(coefficients: Array, problem: MarginProblem) -> Array:
     return alpha
 
 
-def _check_coefficients(beta: Array, alpha: Array, problem: MarginProblem) -> None:
+def _check_coefficients(
+    beta: Array, alpha: Array, problem: MarginProblem, is_weighted: bool
+) -> None:
     """Raise a ValueError if the coefficients are not those of feasible multipliers."""
     if (excess := float((alpha - problem.costs * (1 + EXCESS_OVER_COST)).max(initial=0.0))) > 0:
         worst = int(np.argmax(alpha - problem.costs))
         raise ValueError(
             f"C = {problem.C:g} is contradicted: the dual coefficient of a row is "
             f"{alpha[worst]:.9g}, {excess:.3g} above its cost"
+            + ("" if is_weighted else "; if it was fitted with sample_weight, pass it")
         )
     if (alpha < -EXCESS_OVER_COST * problem.costs).any():
         raise ValueError(

@@ -551,7 +551,12 @@ def fitted_at(C: float | None) -> Model:
         ),
         (
             lambda: audit(fitted_at(None), X, Y, C=1.0),
-            r"^C = 1 is contradicted: the dual coefficient of a row is 2",
+            r"^C = 1 is contradicted: the dual coefficient of a row is 2, 1 above its cost; if it "
+            r"was fitted with sample_weight, pass it$",
+        ),
+        (
+            lambda: audit(fitted_at(None), X, Y, C=1.0, sample_weight=np.ones(len(Y))),
+            r"1 above its cost$",
         ),
         (lambda: audit(fitted(), X, Y, epsilon=0.1), r"^epsilon belongs to regression"),
         (

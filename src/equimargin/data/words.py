@@ -20,6 +20,13 @@ A point, which only groups digits there, becomes a comma, which no number contai
 """
 
 
+NO_PAIRS: Final = (
+    "No preference pairs: within every query all rows have the same label, so there is nothing "
+    "to rank."
+)
+"""Message for a ranking without pairs."""
+
+
 class DataError(ValueError):
     """Error of unusable data: one sentence with the place, the reason and a remedy."""
 

@@ -37,9 +37,10 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
     C, kernel, degree, gamma, coef0, solver, tol, max_iter, time_limit, n_jobs
         See `MarginClassifier`; C must be finite, and the kernel positive semidefinite.
     levels : sequence or None, default None
-        Labels from the lowest to the highest; None sorts them ascending, which suits
-        numbers and rarely text. A label that is absent from the training data, or from
-        a fold, keeps its place and its column, and `fit` warns of it.
+        Labels from the lowest to the highest. None has the order of an ordered pandas
+        Categorical, and else sorts them ascending; `fit` warns if they are words. A
+        label that is absent from the training data, or from a fold, keeps its place and
+        its column, and `fit` warns of it.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         Loss. Newton's method solves both with a linear kernel, and is fastest with the
         squared hinge.
@@ -98,7 +99,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         X : array-like of shape (m, d)
             Features, dense, sparse or a table, or the (m, m) Gram matrix.
         y : array-like of shape (m,)
-            Labels.
+            Labels; an ordered pandas Categorical has an order of its own.
         sample_weight : array-like of shape (m,) or None
             Factors of C, at least 0; a weight of 2 equals two copies of the row.
 
@@ -118,11 +119,14 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
             If the solver stops before it reaches `tol`; its best point is used.
         UserWarning
             If a level has no row of positive weight: no data decide where it begins and
-            ends.
+            ends. If the labels are words without an order.
         """
+        levels, kind = self.levels, getattr(y, "dtype", None)
+        if levels is None and kind is not None and getattr(kind, "ordered", False):
+            levels = kind.categories
         X, y = self._checked(X, y)
         check_classification_targets(y)
-        self.levels_ = self._ordered(np.unique(y))
+        self.levels_ = _ordered(np.unique(y), levels)
         self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
         C = check_number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)
@@ -237,15 +241,22 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
                 stacklevel=3,
             )
 
-    def _ordered(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return all labels from the lowest to the highest, also those not in y."""
-        if self.levels is None:
-            return labels
-        levels = np.asarray(self.levels)
-        if len(np.unique(levels)) < len(levels) or set(labels.tolist()) - set(levels.tolist()):
-            known = ", ".join(map(format_value, labels.tolist()))
-            raise ValueError(
-                f"levels must name every label of y once, the lowest first: {known}; it is "
-                f"{format_value(levels.tolist())}"
+
+def _ordered(labels: NDArray[Any], given: Sequence[Any] | None) -> NDArray[Any]:
+    """Return all labels from the lowest to the highest, also those not in y."""
+    known = ", ".join(map(format_value, labels.tolist()))
+    if given is None:
+        if any(isinstance(label, str) for label in labels.tolist()):
+            warnings.warn(
+                f"the labels are words ({known}), which have no order of their own; name them "
+                f"from the lowest to the highest by levels=[...]; until then they are sorted",
+                stacklevel=3,
             )
-        return levels
+        return labels
+    levels = np.asarray(given)
+    if len(np.unique(levels)) < len(levels) or set(labels.tolist()) - set(levels.tolist()):
+        raise ValueError(
+            f"levels must name every label of y once, the lowest first: {known}; it is "
+            f"{format_value(levels.tolist())}"
+        )
+    return levels

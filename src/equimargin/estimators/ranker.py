@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equimargin.data.pairs.clicks import Preferences
+from equimargin.data.words import NO_PAIRS
 from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
 from equimargin.estimators.queries import (
     COLUMN,
@@ -204,14 +205,14 @@ class PairRanker(Ranker, CostEstimator):
         Raises
         ------
         ValueError
-            If data or parameters are invalid; the message names them.
+            If data or parameters are invalid, or there is no pair; the message says so.
 
         Warns
         -----
         ConvergenceWarning
             If the solver stops before it reaches `tol`; its best point is used.
         """
-        X, y, query = self._data(X, y, qid, group)
+        X, y, query = self._data(X, y, qid, group, ensure_min_samples=2)
         weights = row_weights(sample_weight, X)
         if weights is None:
             problem = ranking(X, y, query, self.C, self._kernel(X), per_query=self.per_query)
@@ -219,6 +220,8 @@ class PairRanker(Ranker, CostEstimator):
             mean = check_choice(self.per_query, "per_query", ("sum", "mean")) == "mean"
             posed = ranking(X, y, query, self.C, self._kernel(X, weights))
             problem = weighted_pairs(posed, weights, mean)
+        if problem.p == 0:
+            raise ValueError(NO_PAIRS)
         return self._solve(self._posed(problem))
 
     def fit_preferences(self, X: Any, preferences: Preferences) -> Self:

@@ -95,6 +95,7 @@ def is_made_indefinite(estimator: Any, check: Any) -> bool:
     )
 
 
+@pytest.mark.filterwarnings("ignore:the labels are words:UserWarning")
 @every_check
 def test_the_checks_of_scikit_learn_pass(estimator: Any, check: Callable[[Any], None]) -> None:
     with (

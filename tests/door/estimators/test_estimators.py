@@ -442,6 +442,15 @@ def test_sizes_of_queries_are_their_qid(documents: Any) -> None:
                 call(X, y, **wrong)
 
 
+@pytest.mark.parametrize("ranker", [MarginRanker(), OneNormRanker()])
+def test_rows_without_a_pair_are_refused(ranker: Any, documents: Any) -> None:
+    X, y, qid = documents
+    with pytest.raises(ValueError, match=r"^No preference pairs: within every query"):
+        ranker.fit(X, qid, qid)
+    with pytest.raises(ValueError, match=r"^No preference pairs"):
+        ranker.fit(X, y, qid, sample_weight=np.arange(len(y)) == 0)
+
+
 def test_scores_without_the_queries_of_the_fit_are_refused(documents: Any) -> None:
     X, y, qid = documents
     fitted = MarginRanker().fit(X, y, qid)

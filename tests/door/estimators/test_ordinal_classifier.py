@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,21 @@ def test_levels_come_in_the_order_that_is_given(loss: Any, kernel: str) -> None:
     assert model.score(X, Y) > 0.75
     numbers = OrdinalClassifier(10.0, loss=loss, kernel=kernel).fit(X, CODES)
     assert numbers.predict(X).tolist() == places.tolist()
+
+
+def test_words_without_an_order_are_sorted_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"'fair', .* no order of their own; .* levels=\[\.\.\.\]"):
+        assert OrdinalClassifier().fit(X, Y).levels_.tolist() == sorted(WORDS)
+
+
+class OrderedLabels(list[str]):
+    """Labels with the dtype of an ordered Categorical of pandas."""
+
+    dtype = SimpleNamespace(ordered=True, categories=WORDS)
+
+
+def test_levels_have_the_order_of_an_ordered_categorical() -> None:
+    assert OrdinalClassifier().fit(X, OrderedLabels(Y)).levels_.tolist() == WORDS
 
 
 def test_of_two_levels_the_sign_is_that_of_the_second_class() -> None:

@@ -27,7 +27,6 @@ from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.options.requests import Without, with_requests
 from equimargin.cli.options.shared import (
     DATA,
-    NO_PAIRS,
     OUTPUT,
     PROBLEM,
     DataArgument,
@@ -39,6 +38,7 @@ from equimargin.cli.options.shared import (
 from equimargin.cli.output.errors import exit_interrupted, report_errors
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.cli.output.waiting import WaitingBar
+from equimargin.data.words import NO_PAIRS
 from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:

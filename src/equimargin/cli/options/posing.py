@@ -11,7 +11,8 @@ import typer
 
 from equimargin.cli.options.names import match_prefix, named
 from equimargin.cli.options.reading import ReadFields, loaded
-from equimargin.cli.options.shared import NO_PAIRS, PROBLEM
+from equimargin.cli.options.shared import PROBLEM
+from equimargin.data.words import NO_PAIRS
 
 if TYPE_CHECKING:
     from equimargin.data import Data

@@ -129,9 +129,3 @@ PluginOption = Annotated[
         "be given again.",
     ),
 ]
-
-NO_PAIRS = (
-    "No preference pairs: within every query all rows have the same label, so there is nothing "
-    "to rank."
-)
-"""Message for a ranking without pairs."""
