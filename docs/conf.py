@@ -1,5 +1,6 @@
 """Configuration of Sphinx for `make docs`; neither it nor the pages use the network."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from elsewhere import write_inventories  # noqa: E402
 from reference import class_addresses  # noqa: E402
 
 import equimargin  # noqa: E402
+
+# A package of furo's shows the logs of all packages at level INFO.
+logging.getLogger("equimargin").setLevel(logging.WARNING)
 
 project = "equimargin"
 author = "The equimargin developers"
