@@ -43,7 +43,7 @@ ELSEWHERE = {
     "src/equimargin/atlas/writing.py": "a new folder, which takes its name when it is complete",
     "src/equimargin/cli/output/files.py": "opens for appending, to see whether it could write",
     "src/equimargin/cli/output/screen.py": "opens the device that takes nothing",
-    "src/equimargin/data/sets/fetching.py": "the temporary file of pooch, which renames it when its digest is right",
+    "src/equimargin/data/sets/fetching.py": "the temporary file of pooch, which renames it",
     "src/equimargin/draw/graph.py": "draws into a part",
     "src/equimargin/draw/path_plot.py": "draws into a part",
     "src/equimargin/draw/regret_plot.py": "draws into a part",

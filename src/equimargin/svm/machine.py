@@ -113,10 +113,7 @@ class SupportVectorMachine(KernelEstimator):
 
     def _weights(self, sample_weight: ArrayLike | None, X: Any) -> Array:
         """Return the weights of the rows; a negative weight excludes a row, as 0 does."""
-        weights = np.maximum(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, allow_all_zero_weights=True),
-            0.0,
-        )
+        weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
         if not weights.any():
             raise ValueError(
                 "Invalid input - all samples have zero or negative weights; give some a positive "

@@ -38,7 +38,6 @@ from equimargin.cli.options.shared import (
 from equimargin.cli.output.errors import exit_interrupted, report_errors
 from equimargin.cli.output.files import check_writable, writing
 from equimargin.cli.output.waiting import WaitingBar
-from equimargin.data.words import NO_PAIRS
 from equimargin.request import ANSWERS, LIMITS
 
 if TYPE_CHECKING:
@@ -480,6 +479,9 @@ def _exit_without_pairs(*files: Path | None) -> NoReturn:
     """Print that there is no path, name the files not written, and exit."""
     names = [str(file) for file in files if file is not None]
     are = "is" if len(names) == 1 else "are"
+    # Imported here: `equimargin --help` imports no numpy.
+    from equimargin.data.words import NO_PAIRS
+
     typer.echo(NO_PAIRS + (f" {' and '.join(names)} {are} not written." if names else ""))
     raise typer.Exit
 

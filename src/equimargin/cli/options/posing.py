@@ -12,7 +12,6 @@ import typer
 from equimargin.cli.options.names import match_prefix, named
 from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.options.shared import PROBLEM
-from equimargin.data.words import NO_PAIRS
 
 if TYPE_CHECKING:
     from equimargin.data import Data
@@ -456,6 +455,9 @@ def posed(source: str, reading: ReadFields, posing: ProblemFields) -> Comparison
         return _of_classes(rows, kernel, posing, settings)
     problems = _problems(rows, kernel, posing)
     if problems[0].p == 0:
+        # Imported here: `equimargin --help` imports no numpy.
+        from equimargin.data.words import NO_PAIRS
+
         typer.echo(NO_PAIRS)
         raise typer.Exit
     title = (
