@@ -12,7 +12,7 @@ ADD      = @echo "Installing what $@ needs beside the tests: seconds, the first 
 # neighbours in the list of tests share fixtures and kernels: each process begins with a part of it, and takes from another when it is done
 PYTEST   := $(BIN)/python -m pytest -n logical --dist worksteal
 # what is tried with the oldest versions that pyproject.toml allows: the command line, solvers, backends, estimators, certificates
-OLDEST   := tests/solvers/test_registry.py tests/solvers/test_solution.py tests/door/estimators/test_estimators.py tests/door/cli/test_cli.py tests/proofs/certificates/test_certificate.py
+OLDEST   := tests/house/test_light_core.py tests/solvers/test_registry.py tests/solvers/test_solution.py tests/door/estimators/test_estimators.py tests/door/cli/test_cli.py tests/proofs/certificates/test_certificate.py
 SEED     ?= $(shell date +%Y%m%d)
 EXAMPLES ?= 1000
 MUTATIONS ?= 500

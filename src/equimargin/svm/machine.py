@@ -28,6 +28,8 @@ from equimargin.svm.parameters import COMMON, KERNEL, find_gap
 
 DENSE_ENTRIES = 2**22
 """Entries of the largest sparse X, 32 MiB, that is converted: its fit is that of dense X."""
+NO_WEIGHT = "Invalid input - all samples have zero or negative weights; give some a positive weight"
+"""Message on weights of which none is positive."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,12 +115,12 @@ class SupportVectorMachine(KernelEstimator):
 
     def _weights(self, sample_weight: ArrayLike | None, X: Any) -> Array:
         """Return the weights of the rows; a negative weight excludes a row, as 0 does."""
+        # Newer versions of scikit-learn refuse weights that are all 0 in other words.
+        if sample_weight is not None and np.size(sample_weight) and not np.any(sample_weight):
+            raise ValueError(NO_WEIGHT)
         weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
         if not weights.any():
-            raise ValueError(
-                "Invalid input - all samples have zero or negative weights; give some a positive "
-                "weight"
-            )
+            raise ValueError(NO_WEIGHT)
         return np.asarray(weights)
 
     def _conclude(self, solutions: Sequence[Solution], beta: Array, codes: Index, X: Any) -> None:
