@@ -116,7 +116,8 @@ class SupportVectorMachine(KernelEstimator):
     def _weights(self, sample_weight: ArrayLike | None, X: Any) -> Array:
         """Return the weights of the rows; a negative weight excludes a row, as 0 does."""
         # Newer versions of scikit-learn refuse weights that are all 0 in other words.
-        if sample_weight is not None and np.size(sample_weight) and not np.any(sample_weight):
+        given = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+        if given.size and not given.any():
             raise ValueError(NO_WEIGHT)
         weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
         if not weights.any():

@@ -311,7 +311,7 @@ class OneClassSVM(OutlierMixin, ShareMachine):
         return np.asarray(self.decision_function(X) + self.offset_)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return 1 for inliers, with a positive decision value, and -1 for outliers.
+        """Return 1 for inliers, with a decision value of at least 0, and -1 for outliers.
 
         Parameters
         ----------
@@ -323,4 +323,4 @@ class OneClassSVM(OutlierMixin, ShareMachine):
         ndarray of shape (n,)
             Labels.
         """
-        return np.where(self.decision_function(X) > 0, 1, -1).astype(np.intp)
+        return np.where(self.decision_function(X) >= 0, 1, -1).astype(np.intp)

@@ -1,7 +1,8 @@
 """pytest plugin: `sklearn.svm` has the classes of `equimargin.svm`.
 
 `pytest -p door.svm.scikit_learn_names --pyargs sklearn.svm` runs scikit-learn's own tests
-on them. EXCEPTIONS are strict: the run fails if one of them passes.
+on them. The run fails if a test of EXCEPTIONS passes, unless its outcome is of rounding
+errors, which processors do in different ways.
 """
 
 from __future__ import annotations
@@ -48,4 +49,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for start, reason in EXCEPTIONS.items():
             if item.nodeid.rpartition("/")[2].startswith(start):
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+                strict = reason not in (NO_FUNCTION, TO_THE_BIT)
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=strict))

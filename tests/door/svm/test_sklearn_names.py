@@ -479,6 +479,13 @@ def test_classes_of_equal_points_have_no_function() -> None:
         NuSVC().fit([[0.0], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
 
 
+def test_point_with_the_decision_value_0_is_an_inlier() -> None:
+    # w = 2, rho = 4: the point 2 lies on the plane, without rounding.
+    machine = OneClassSVM(nu=0.5, kernel="linear").fit([[2.0], [0.0], [3.0], [2.0]])
+    assert machine.decision_function([[2.0]])[0] == 0.0
+    assert machine.predict([[2.0]])[0] == 1
+
+
 @pytest.mark.slow
 def test_scikit_learns_own_tests_pass_except_for_the_list() -> None:
     run = subprocess.run(
