@@ -441,7 +441,7 @@ def test_nu_machines_have_attributes_of_scikit_learn(name: str, given: dict[str,
     if name == "OneClassSVM":
         np.testing.assert_allclose(own.score_samples(X), theirs.score_samples(X), rtol=1e-4)
         labels = own.fit_predict(X)
-        np.testing.assert_array_equal(labels, np.where(own.decision_function(X) > 0, 1, -1))
+        np.testing.assert_array_equal(labels, np.where(own.decision_function(X) >= 0, 1, -1))
 
 
 def test_nu_above_twice_the_smaller_class_is_refused_with_the_largest() -> None:
