@@ -22,8 +22,8 @@ A kernel matrix of 6000 points in float64 has this size; `Gram` caches one, too.
 IDLE_BYTES = 128 * 10**6
 """Maximum bytes of all arrays that a thread keeps for its next run.
 
-More is returned at the end of a run. A run that needs more takes 3 % to 15 % longer
-in new memory, if its entries of K are cheap.
+More is returned at the end of a run. A run that needs more takes up to 4 % longer in new
+memory (5,000 points of 784 features; measured).
 """
 
 
