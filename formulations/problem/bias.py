@@ -29,8 +29,10 @@ def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
     lower, upper : float
         Interval endpoints, which may be infinite.
     """
-    order, rising = breakpoints.argsort(kind="stable"), float(c[s > 0].sum())
+    order = breakpoints.argsort(kind="stable")
     passed = c[order].cumsum()
+    # Of one class both sums are the total, and their roundings differ.
+    rising = min(float(c[s > 0].sum()), float(passed[-1]))
     noise = 1e-14 * float(passed[-1])
     first, last = (
         passed.searchsorted(rising - noise),

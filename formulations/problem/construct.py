@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from equimargin.formulations.kernels.chi2 import check_nonnegative
 from equimargin.formulations.kernels.features import column_names
 from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
-from equimargin.formulations.kernels.kernel import Intercept, Kernel, Precomputed, linear
+from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear
 from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.formulations.numeric.arguments import (
     array,
@@ -357,17 +357,16 @@ def ordinal(
             "y must hold levels, whole numbers from 0 on, and not only 0: with one level "
             "there is no threshold"
         )
-    if labels.max() * len(labels) > MOST_ROWS:
-        raise ValueError(
-            f"y has the level {labels.max():g}: {len(labels):,} points and as many thresholds "
-            f"are more than {MOST_ROWS:,} rows; "
-            "number the levels from 0 without gaps"
-        )
     levels = int(labels.max()) + 1 if levels is None else check_count(levels, "levels")
     if levels < 2 or labels.max() >= levels:
         raise ValueError(
             f"levels must be at least 2 and above every level of y, not {levels}; the "
             f"largest level is {labels.max():g}"
+        )
+    if (levels - 1) * len(labels) > MOST_ROWS:
+        raise ValueError(
+            f"{len(labels):,} points and {levels - 1:,} thresholds are more than {MOST_ROWS:,} "
+            f"rows; number the levels from 0 without gaps"
         )
     weights = (
         None
@@ -941,4 +940,4 @@ def _query_weights(
 
 
 def _shift(kernel: Kernel, X: Features) -> float | UnprovenShift | None:
-    return find_shift(dense(X)) if isinstance(kernel, Precomputed) else 0.0
+    return find_shift(X) if kernel.given else 0.0

@@ -38,6 +38,7 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.documents.controls import reduced_pairs
+from equimargin.formulations.kernels.kernel import Intercept
 from equimargin.formulations.problem.choices import Bias
 from equimargin.formulations.problem.construct import make_family_problem, make_task_problems
 from equimargin.proofs import Agreement, Verdict, examine, judge
@@ -232,6 +233,7 @@ def test_an_indefinite_gram_matrix_gets_no_verdict() -> None:
     K = classification(X, SIGNS, 0.5, rbf(0.3)).gram.dense - 0.5 * np.eye(N)
     for problem in (
         classification(K, SIGNS, 0.5, precomputed()),
+        classification(K, SIGNS, 0.5, Intercept(precomputed()), bias=False),
         classification(X, SIGNS, 0.5, sigmoid(2.0, 1.0)),
     ):
         assert not problem.convex

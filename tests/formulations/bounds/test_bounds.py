@@ -415,6 +415,15 @@ def test_hard_rows_allow_an_interval_of_bias() -> None:
     assert problem.best_bias(np.array([4.0, 0.0])) == (-3.0, -1.0)
 
 
+def test_the_best_bias_of_one_class_whose_costs_add_up_in_two_ways() -> None:
+    """Added one by one to 1, the other costs are lost; added in pairs they are not."""
+    costs = np.full(10_000, 1e-16)
+    costs[0] = 1.0
+    y = np.ones(len(costs))
+    problem = classification(y[:, None], y, sample_weight=costs)
+    assert problem.best_bias(np.zeros(len(costs))) == (1.0, 1.0)
+
+
 # Counting pairs.
 
 
