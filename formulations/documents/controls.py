@@ -31,7 +31,7 @@ from equimargin.formulations.documents.yu_kim import (
     svm_onenorm,
     svm_soft,
 )
-from equimargin.formulations.kernels.kernel import Linear, Precomputed
+from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import Problem
@@ -103,8 +103,10 @@ def _difference_gram(problem: Problem) -> Array:
 def _no_differences(d: Symbols) -> Refusal | str | None:
     if isinstance(d.problem.kernel, Linear):
         return "for a linear kernel the kernel of differences is the same problem"
-    if isinstance(d.problem.kernel, Precomputed):
+    if d.problem.kernel.given:
         return "the kernel of differences needs features, not a Gram matrix"
+    if d.problem.kernel.nonnegative:
+        return "the kernel of differences needs a kernel of features of either sign"
     if d.p == 0:
         return "there is no pair, and no matrix of differences"
     if d.p > DIFFERENCE_LIMIT:

@@ -15,6 +15,7 @@ from sklearn.svm import SVC as PeerSVC
 
 from equimargin.estimators import MarginClassifier
 from equimargin.formulations import (
+    REGISTRY,
     Kernel,
     chi2,
     classification,
@@ -116,6 +117,13 @@ def test_negative_features_are_refused_wherever_they_come_from() -> None:
     with pytest.raises(ValueError, match=message):
         fitted.predict(turned)
     assert fitted.__sklearn_tags__().input_tags.positive_only
+
+
+def test_differences_of_nonnegative_features_have_no_kernel() -> None:
+    problem = ranking([[0.0], [1.0]], [0, 1], kernel=chi2())
+    assert REGISTRY["rank.l1.primal"].refusal(problem) is None
+    refusal = present(REGISTRY["rank.differences.dual"].refusal(problem))
+    assert str(refusal).endswith("needs a kernel of features of either sign")
 
 
 def test_kernels_are_combined_by_operators() -> None:
