@@ -67,7 +67,6 @@ def _with_bits(old: Any, new: Any, llvm: Any) -> Any:
 _float_of = _with_bits(types.int32, types.float32, ir.FloatType())
 _double_of = _with_bits(types.int64, types.float64, ir.DoubleType())
 _bits_of = _with_bits(types.float64, types.int64, ir.IntType(64))
-_bits32_of = _with_bits(types.float32, types.int32, ir.IntType(32))
 
 
 def power(x: Any) -> Any:

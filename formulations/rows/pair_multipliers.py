@@ -31,7 +31,7 @@ from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, ro
 from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
-from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE, Loss
+from equimargin.formulations.rows.loss import Loss
 
 HALF = 2**32 - 1
 """Mask of the lower half of an integer; sums of the halves do not overflow."""
@@ -71,9 +71,6 @@ class ImplicitMultipliers(Multipliers):
         costs : ndarray of shape (groups,)
             Costs c.
         """
-
-    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        return self.dual_bound(None if phi.is_bounded else costs[0], way), 0.0
 
     @abstractmethod
     def sum(self) -> float:
@@ -123,19 +120,6 @@ class ImplicitMultipliers(Multipliers):
     @abstractmethod
     def _of_pair(self, preferred: int, other: int) -> float:
         """Return alpha of an existing pair."""
-
-    @abstractmethod
-    def dual_bound(self, costs: Array | None, way: float) -> float:
-        """Return a bound of sum alpha, minus sum alpha^2 / (4 c) if costs are given.
-
-        Parameters
-        ----------
-        costs : ndarray of shape (groups,), or None
-            Costs c of the squared hinge, at which these multipliers are feasible; None
-            for the hinge.
-        way : float
-            1 for a lower bound, -1 for an upper bound.
-        """
 
     @abstractmethod
     def to_array(self) -> Array:
@@ -208,23 +192,17 @@ class PairMultipliers(ImplicitMultipliers):
         bounds = self.slacks.costs * self.phi.derivative(1.0 - margins)
         return float(bounds[chosen[self.rows.queries]].max(initial=0.0))
 
-    def sumsq(self) -> float:
-        """Return the sum of alpha^2."""
-        return self._squares(self.slacks.costs**2)
-
     def ridge(self, costs: Array) -> float:
         own, wanted = self.slacks.costs, costs[self.rows.queries]
         shares = np.divide(own, wanted, out=np.ones(len(own)), where=(wanted != own) & (wanted > 0))
-        return self._squares(own * shares) / 4
-
-    def _squares(self, weights: Array) -> float:
         high, low = self.slacks.within(self.high), self.slacks.within(self.low)
         beyond = (
             2 * (self.high - self.low) * self.slacks.unit * low.total
             if self.low > BELOW_ALL_PAIRS
             else 0.0
         )
-        return float(self.phi.slope**2 * (weights @ (high.square - low.square - beyond)))
+        squares = (own * shares) @ (high.square - low.square - beyond)
+        return float(self.phi.slope**2 * squares) / 4
 
     def pull(self) -> Array:
         return self.slacks.pulled(self.high, self.low, self.phi.slope)
@@ -233,13 +211,15 @@ class PairMultipliers(ImplicitMultipliers):
         pull = self.pull()
         return float(round_toward(8 * UNIT * np.abs(pull).sum() + len(pull) * SMALLEST, 1))
 
-    def dual_bound(self, costs: Array | None, way: float) -> float:
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        # The bound is one of the difference, so that the quadratic term is 0.
         slacks, slope = self.slacks, self.phi.slope
         value = float(slacks.costs @ self._totals())
         error = gamma_n(len(slacks.costs) + 32) * value
-        if costs is not None:
-            soft = slacks.at_costs(np.where(np.isinf(costs), 0.0, slacks.all_costs))
-            ridge = self.ridge(np.where(np.isinf(costs), np.inf, slacks.all_costs))
+        if not phi.is_bounded:
+            hard = np.isinf(costs[0])
+            soft = slacks.at_costs(np.where(hard, 0.0, slacks.all_costs))
+            ridge = self.ridge(np.where(hard, np.inf, slacks.all_costs))
             error += (
                 slope**2 * (soft.square_error(self.high) + soft.square_error(self.low))
                 + 32 * UNIT * ridge
@@ -247,7 +227,8 @@ class PairMultipliers(ImplicitMultipliers):
             value -= ridge
         # Underflow of a product with a cost, times the factor that follows.
         underflow = 4 * (1 + slope) ** 2 * (len(slacks.costs) + 4) * SMALLEST
-        return float(round_toward(value - way * (error + 16 * UNIT * abs(value) + underflow), -way))
+        error += 16 * UNIT * abs(value) + underflow
+        return float(round_toward(value - way * error, -way)), 0.0
 
     def _totals(self) -> Array:
         """Return the sum of alpha / c of every query, from an exact sum of integers.
@@ -374,20 +355,18 @@ class MixedMultipliers(ImplicitMultipliers):
             )
         )
 
-    def dual_bound(self, costs: Array | None, way: float) -> float:
-        if costs is not None and self.rows.p > LISTED_PAIRS:
-            return -way * np.inf
-        gain, ridge = (
-            self.sum(),
-            0.0 if costs is None else self.ridge(np.where(np.isinf(costs), np.inf, self.all_costs)),
-        )
-        added = len(self.mu) + len(self.rows.queries) + (0 if costs is None else self.rows.p)
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        # As of `PairMultipliers`, the quadratic term is part of the bound.
+        gain, ridge = self.sum(), 0.0
+        added = len(self.mu) + len(self.rows.queries)
+        if not phi.is_bounded:
+            if self.rows.p > LISTED_PAIRS:
+                return -way * np.inf, 0.0
+            ridge = self.ridge(np.where(np.isinf(costs[0]), np.inf, self.all_costs))
+            added += self.rows.p
         underflow = 4 * (added + 4) * (1 + float(self.all_costs.max(initial=0.0))) * SMALLEST
-        return float(
-            round_toward(
-                gain - ridge - way * (gamma_n(added + 16) * (gain + ridge) + underflow), -way
-            )
-        )
+        error = gamma_n(added + 16) * (gain + ridge) + underflow
+        return float(round_toward(gain - ridge - way * error, -way)), 0.0
 
     def _of_pair(self, preferred: int, other: int) -> float:
         share = 0.0
@@ -472,13 +451,6 @@ class FewMultipliers(ImplicitMultipliers):
 
     def pull_error(self) -> float:
         return 0.0
-
-    def dual_bound(self, costs: Array | None, way: float) -> float:
-        of_queries = np.zeros(self.rows.groups) if costs is None else costs
-        gain, ridge = self.proven(
-            HINGE if costs is None else SQUARED_HINGE, (of_queries, of_queries), way
-        )
-        return float(round_toward(gain - ridge, -way))
 
     def _of_pair(self, preferred: int, other: int) -> float:
         return float(

@@ -30,6 +30,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows import labelled as labelled_pairs
 from equimargin.formulations.rows.labelled import LabelledPairs
+from equimargin.formulations.rows.loss import HINGE, SQUARED_HINGE
 from equimargin.formulations.rows.pair_multipliers import MixedMultipliers
 from equimargin.solvers import Status, solve, solve_declaration
 from equimargin.solvers.dual import cutting_plane
@@ -171,12 +172,13 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
             abs(Fraction(v) - e) for v, e in zip(alpha.pull().tolist(), pulled, strict=True)
         )
         assert error <= alpha.pull_error() <= 1e-12 * float(sum(exact))
-        assert alpha.dual_bound(None, 1.0) <= sum(exact) <= alpha.dual_bound(None, -1.0)
+        costs = problem.group_costs_within
+        assert alpha.proven(HINGE, costs, 1.0)[0] <= sum(exact) <= alpha.proven(HINGE, costs, -1.0)[0]
         squares = sum((a * a / (4 * c) for a, c in zip(exact, cost, strict=True) if c), Fraction(0))
         assert (
-            alpha.dual_bound(problem.group_costs, 1.0)
+            alpha.proven(SQUARED_HINGE, costs, 1.0)[0]
             <= sum(exact) - squares
-            <= alpha.dual_bound(problem.group_costs, -1.0)
+            <= alpha.proven(SQUARED_HINGE, costs, -1.0)[0]
         )
         outer, inner = (
             interval(problem, Point(alpha=alpha)),
