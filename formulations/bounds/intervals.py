@@ -56,7 +56,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.base import Multipliers
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs, Tube
+from equimargin.formulations.rows.listed import Pairs, Tube
 from equimargin.formulations.rows.loss import HINGE
 from equimargin.formulations.rows.pair_multipliers import (
     AnyMultipliers,
@@ -299,9 +299,9 @@ def _upper(
     Hard rows are satisfied by repair. See `evaluate` for rough.
     """
     evaluation, unknown = evaluate(problem, point, rough), np.inf if way > 0 else 0.0
-    if not np.isfinite(evaluation.f).all() or (problem.rows.p > LISTED_PAIRS and not problem.swept):
+    if not np.isfinite(evaluation.f).all():
         return unknown
-    if isinstance(problem.rows, LabelledPairs) and problem.swept:
+    if isinstance(problem.rows, LabelledPairs) and problem.rows.many:
         return _swept_upper(problem, problem.rows, evaluation, point.alpha, way)
     b = problem.bias_at(evaluation.f) if point.b is None else point.b
     if not np.isfinite(b).all():
@@ -537,7 +537,7 @@ def _lower(problem: MarginProblem, alpha: ArrayLike | Multipliers, way: float) -
         return dual_value(problem, multipliers, way)
     if isinstance(multipliers, FewMultipliers):
         return _lower(_of_few(problem, multipliers), multipliers.alpha, way)
-    if problem.swept:
+    if problem.rows.many:
         return dual_value(problem, multipliers, way)
     alpha = np.asarray(alpha)
     if not alpha.any():

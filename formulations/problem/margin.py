@@ -278,26 +278,6 @@ class MarginProblem(CanonicalProblem):
             u -= self.rows.offset(b)
         return u
 
-    def losses(self, u: Array) -> Array:
-        """Return c_r loss(u_r); inf if a hard row is violated.
-
-        Parameters
-        ----------
-        u : ndarray of shape (p,)
-            Slacks.
-
-        Returns
-        -------
-        ndarray of shape (p,)
-            Losses.
-        """
-        return self.phi.weighed(u, self.costs)
-
-    @property
-    def swept(self) -> bool:
-        """True if row sums use sweeps only, because there are many rows."""
-        return self.rows.many
-
     @property
     def squared(self) -> bool:
         """True if the loss is the squared hinge."""
@@ -481,7 +461,7 @@ class MarginProblem(CanonicalProblem):
         ndarray of shape (p,), or implicit multipliers
             Multiples of a power of two; all zeros if the equality is infeasible.
         """
-        multipliers = self.rows.multipliers(alpha if self.swept else np.asarray(alpha))
+        multipliers = self.rows.multipliers(alpha if self.rows.many else np.asarray(alpha))
         return multipliers.feasible(self.rows, self.phi, self.group_costs_within[0], self.bias)
 
     @property

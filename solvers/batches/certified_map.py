@@ -460,6 +460,6 @@ def _refusal(problem: MarginProblem) -> str:
         return "its kernel must be rbf(gamma), of a margin problem"
     if problem.hard.any():
         return "its weights must be finite"
-    if problem.swept:
+    if problem.rows.many:
         return "its pairs are too many to list; pass fewer points"
     return ""

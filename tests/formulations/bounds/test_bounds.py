@@ -45,7 +45,7 @@ from equimargin.formulations.bounds.intervals import Interval, inner_interval
 from equimargin.formulations.kernels.given_matrix import proven_shift
 from equimargin.formulations.kernels.kernel import Intercept, Linear, sigmoid
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.formulations.rows.listed import Pairs
+from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers import Status, solve
 from equimargin.testing import (
     CANONICAL,
@@ -899,6 +899,13 @@ def test_a_tube_that_is_hardly_missed_costs_hardly_more() -> None:
         w = 0.5 - 0.5 * share / (1 - share)
         upper = interval(problem, Point(w=np.array([w]), b=0.0)).upper
         assert 0.125 <= upper < 0.5 * (w + 2.1 * share * (1 - w)) ** 2
+
+
+@pytest.mark.slow
+def test_more_points_than_pairs_can_be_listed_have_an_upper_bound() -> None:
+    m = LISTED_PAIRS + 1
+    problem = classification(np.zeros((m, 1)), np.ones(m))
+    assert interval(problem, Point(w=np.zeros(1), b=0.0)).upper == pytest.approx(m)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4))
