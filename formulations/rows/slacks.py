@@ -5,8 +5,8 @@
 
 An optimiser needs these at decision values g = f + b. For explicit rows alpha and D are
 arrays with one number per row. For implicit pairs they are objects
-(`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot`, `hess_vec` and
-`gram_weighted` accept in place of arrays.
+(`pair_multipliers.py`, `pair_slacks.py`), which `Rows.rdot` and `Rows.curvature` accept in
+place of arrays.
 """
 
 from __future__ import annotations

@@ -300,9 +300,8 @@ class NewtonSystem:
 
     def _diagonal(self, seen: LossAtIterate) -> Solve:
         """Return division by the approximate diagonal, a preconditioner at no cost."""
-        scale = 1 / (
-            self._ridge(seen) + seen.phi.slope * self.rows.weight(seen.rows.D) * self._spread
-        )
+        weight = seen.phi.slope * self.rows.curvature(seen.rows.D).weight()
+        scale = 1 / (self._ridge(seen) + weight * self._spread)
         return lambda v: scale * v
 
     def _ridge(self, seen: LossAtIterate) -> Array:
@@ -356,7 +355,7 @@ class NewtonSystem:
         """Return True if float32 is accurate enough for the Hessian, and faster."""
         return (
             self.Z.q >= FEWEST_SINGLE_COLUMNS
-            and seen.phi.slope * self.rows.weight(D) * self._point_square
+            and seen.phi.slope * self.rows.points_of_rows(D) * self._point_square
             <= LARGEST_SINGLE * self.Z.q
         )
 
@@ -399,7 +398,7 @@ class NewtonSystem:
         else:
             change, H = D, np.zeros((self.Z.q, self.Z.q))
         for part in _parts(change, max(HESSIAN_WORK_BETWEEN_CLOCKS // self.Z.q**2, 1)):
-            H += self.rows.gram_weighted(self.Z, part, single)
+            H += self.rows.gram_of_rows(self.Z, part, single)
             if progress.out_of_time:
                 break
         self.formed, self.rough = (D, H), single
@@ -429,7 +428,7 @@ class NewtonSystem:
             ):
                 break  # At this rate `most` products will not suffice.
             self.products += 1
-            Hd = ridge * d + slope * self.rows.gram_product(self.Z, D, d)
+            Hd = ridge * d + slope * self.rows.curvature(D).gram_product(self.Z, d)
             bend = float(d @ Hd)
             if not 0.0 < bend < np.inf:
                 break  # The numbers have left the range of float64.

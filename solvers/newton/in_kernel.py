@@ -120,7 +120,7 @@ class Coefficients(Unknowns):
         for _ in range(MOST_PRODUCTS):
             if r2 <= enough or progress.out_of_time:
                 break
-            Hd = d + slope * rows.hess_vec(D, self._at_all(Kd))[self.points]
+            Hd = d + slope * rows.curvature(D).hess_vec(self._at_all(Kd))[self.points]
             step = r2 / float(Kd @ Hd)
             s, Ks, r = s + step * d, Ks + step * Kd, r - step * Hd
             Kr = self.K.rough(r)

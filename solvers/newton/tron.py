@@ -336,11 +336,10 @@ class Objective:
         s : ndarray of shape (n,)
             Vector.
         """
+        D = self.problem.rows.curvature(self.D)
         if self.Z is None:
-            return self.K(s + SQUARED_HINGE.slope * self.problem.rows.hess_vec(self.D, self.K(s)))
-        return np.asarray(
-            s + SQUARED_HINGE.slope * self.problem.rows.gram_product(self.Z, self.D, s)
-        )
+            return self.K(s + SQUARED_HINGE.slope * D.hess_vec(self.K(s)))
+        return np.asarray(s + SQUARED_HINGE.slope * D.gram_product(self.Z, s))
 
     @property
     def dual(self) -> float:

@@ -144,13 +144,12 @@ def test_sums_over_pairs_that_are_not_listed(name: str) -> None:
         assert line.slope(phi, 0.3) == pytest.approx(same.slope(phi, 0.3), abs=1e-9)
         assert line.curvature(phi, 0.3) == pytest.approx(same.curvature(phi, 0.3), abs=1e-9)
         # No margin is at a kink, where the curvature is a choice.
-        moved = line.to(0.3).expanded(phi)
-        D = same.to(0.3).expanded(phi).D
-        assert rows.weight(moved.D) == pytest.approx(2 * D.sum())
-        assert rows.hess_vec(moved.D, h) == pytest.approx(listed.hess_vec(D, h), abs=1e-9)
-        assert rows.gram_weighted(Explicit(X, False), moved.D) == pytest.approx(
-            listed.gram_weighted(Explicit(X, False), D), abs=1e-9
-        )
+        moved = rows.curvature(line.to(0.3).expanded(phi).D)
+        D = listed.curvature(same.to(0.3).expanded(phi).D)
+        assert moved.weight() == pytest.approx(D.weight())
+        assert moved.hess_vec(h) == pytest.approx(D.hess_vec(h), abs=1e-9)
+        Z = Explicit(X, False)
+        assert moved.gram(Z) == pytest.approx(D.gram(Z), abs=1e-9)
 
 
 def test_a_line_is_followed_back_and_forth() -> None:
@@ -236,9 +235,9 @@ def test_a_hessian_by_buckets_is_nearly_the_exact_one(monkeypatch: pytest.Monkey
         rows = LabelledPairs(y, None)
         for phi in (SQUARED_HINGE, huberised_hinge(0.25)):
             D = rows.slacks(0.4 * score, np.ones(1)).expanded(phi).D
-            exact = rows.gram_weighted(Explicit(X, False), D)
+            exact = rows.curvature(D).gram(Explicit(X, False))
             monkeypatch.setattr(pair_slacks, "POINTS_BY_BUCKETS", 100)
-            near = rows.gram_weighted(Explicit(X, False), D)
+            near = rows.curvature(D).gram(Explicit(X, False))
             monkeypatch.undo()
             ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
             assert 0.9 < ratio.min() <= ratio.max() < 1.1

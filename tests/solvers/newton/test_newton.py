@@ -170,18 +170,17 @@ def test_what_an_optimiser_sees_of_the_rows(
     for X_given in (X, sparse.csr_array(X)):
         Z = Explicit(X_given, constant)
         assert Z.squares == pytest.approx((stored**2).sum(axis=1))
-        assert rows.gram_weighted(Z, D) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
-        assert rows.gram_weighted(Z, D, single=True) == pytest.approx(
+        curved = rows.curvature(D)
+        assert curved.gram(Z) == pytest.approx(stored.T @ A.T @ np.diag(D) @ A @ stored)
+        assert curved.gram(Z, single=True) == pytest.approx(
             stored.T @ A.T @ np.diag(D) @ A @ stored, abs=1e-5
         )
-        assert rows.gram_product(Z, D, v) == pytest.approx(
-            stored.T @ A.T @ (D * (A @ (stored @ v)))
-        )
+        assert curved.gram_product(Z, v) == pytest.approx(stored.T @ A.T @ (D * (A @ (stored @ v))))
     g, h = rng.normal(size=5), rng.normal(size=5)
     assert rows.slack(g) == pytest.approx(rows.t - A @ g)
     assert rows.s == pytest.approx(A @ np.ones(5))
-    assert rows.hess_vec(D, h) == pytest.approx(A.T @ (D * (A @ h)))
-    assert rows.weight(D) == pytest.approx(np.sum(np.abs(A).T @ D))
+    assert rows.curvature(D).hess_vec(h) == pytest.approx(A.T @ (D * (A @ h)))
+    assert rows.curvature(D).weight() == pytest.approx(np.sum(np.abs(A).T @ D))
     assert rows.invariant is bool((A @ np.ones(5) == 0).all())
     for phi in (SQUARED_HINGE, huberised_hinge(0.7)):
         u, line, step = rows.slack(g), rows.slacks_by_row(g, c).along(h), 1e-6
@@ -190,7 +189,8 @@ def test_what_an_optimiser_sees_of_the_rows(
         change = line.to(step).expanded(phi).loss - line.to(-step).expanded(phi).loss
         assert line.slope(phi, 0.0) == pytest.approx(change / (2 * step), abs=1e-6)
         assert -rows.rdot(seen.alpha) @ h == pytest.approx(line.slope(phi, 0.0))
-        assert line.curvature(phi, 0.0) == pytest.approx(phi.slope * (h @ rows.hess_vec(seen.D, h)))
+        bend = h @ rows.curvature(seen.D).hess_vec(h)
+        assert line.curvature(phi, 0.0) == pytest.approx(phi.slope * bend)
         assert (
             slacks.hinge()
             == pytest.approx(c @ np.maximum(u, 0.0))
