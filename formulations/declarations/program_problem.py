@@ -143,13 +143,6 @@ class ProgramProblem(AnyProblem):
         return self._programs[entry.key]
 
     def admit(self, id: str) -> None:
-        """Raise ValueError for a formulation whose optimum cannot be proven.
-
-        Parameters
-        ----------
-        id : str
-            Id of a formulation of the family.
-        """
         self.program(id)
 
     def values_at(self, id: str, x: Vector) -> dict[str, Array]:

@@ -48,26 +48,8 @@ class Chi2(DistanceKernel):
         return np.asarray(np.exp(K, out=K))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v for the rounding of the distance and of its exponential.
-
-        The distance has the relative error gamma_{d+4}, plus d eta
-        (`equimargin.formulations.kernels.additive`); the product with gamma adds one
-        rounding and eta.
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries k(x_i, z_j).
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v.
-        """
+        # The distance has the relative error gamma_{d+4}, plus d eta (`additive.py`); the
+        # product with gamma adds one rounding and eta.
         if not sums_are_finite(X, Z):
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         d = X.shape[1]

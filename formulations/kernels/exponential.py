@@ -45,26 +45,9 @@ class Exponential(DistanceKernel):
         return np.asarray(np.exp(K, out=K))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v for the rounding of |x - z| and of its exponential.
-
-        The relative error of the square is gamma_{d+4}, and underflow adds 2 d eta. Its
-        root therefore has a relative error of gamma_{d+4} plus sqrt(2 d eta), and gamma
-        |x - z| = -log k one of gamma_{d+8} plus gamma sqrt(2 d eta).
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries k(x_i, z_j).
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v.
-        """
+        # The relative error of the square is gamma_{d+4}, and underflow adds 2 d eta. Its root
+        # therefore has a relative error of gamma_{d+4} plus sqrt(2 d eta), and gamma |x - z| =
+        # -log k one of gamma_{d+8} plus gamma sqrt(2 d eta).
         d = X.shape[1]
         largest = [float(squared_norms(points).max(initial=0.0)) for points in (X, Z)]
         # A square may have overflowed: only 0 <= k <= 1 is known.

@@ -169,7 +169,7 @@ class Linear(Kernel):
     name = sklearn_name = "linear"
 
     def block(self, X: Features, Z: Features) -> Array:
-        return _dense(X @ Z.T)
+        return dense(X @ Z.T)
 
     def diagonal(self, X: Features) -> Array:
         return squared_norms(X)
@@ -250,7 +250,7 @@ class Polynomial(Kernel):
 
     def _base(self, X: Features, Z: Features) -> Array:
         """Return gamma x.z + coef0, (m, n)."""
-        base: Array = self.gamma * _dense(X @ Z.T) + self.coef0
+        base: Array = self.gamma * dense(X @ Z.T) + self.coef0
         return base
 
     def _smallest_base(self, X: Features) -> float:
@@ -303,7 +303,7 @@ class RBF(DistanceKernel):
         x, z = (squared_norms(points) for points in centred)
         if self._far(Z, x, z):
             return np.asarray(np.exp(-self.gamma * squared_distances(dense(X), Z)))
-        K = _dense(centred[0] @ centred[1].T)
+        K = dense(centred[0] @ centred[1].T)
         K *= 2.0
         # The norms are added first, so that k(X, X) is exactly symmetric.
         K -= x[:, None] + z[None, :]
@@ -312,29 +312,10 @@ class RBF(DistanceKernel):
         return np.asarray(np.exp(K, out=K))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v for the rounding of |x - z|^2 and of its exponential.
-
-        By expansion the error of |x - z|^2 is gamma_{d+10} (|x| + |z|)^2 <= 2
-        gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} times the
-        value, which is -log k / gamma, plus 3 d eta for underflow. The error of libm's exp is
-        4 ulp, which are 4 eta below 2^-1022.
-
-        Parameters
-        ----------
-        X : ndarray or sparse array of shape (m, d)
-            Points x_i.
-        Z : ndarray or sparse array of shape (n, d)
-            Points z_j.
-        K : ndarray of shape (m, n)
-            Computed block(X, Z).
-        v : ndarray of shape (n,)
-            Numbers, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Upper bound of E v.
-        """
+        # By expansion the error of |x - z|^2 is gamma_{d+10} (|x| + |z|)^2 <= 2
+        # gamma_{d+10} (|x|^2 + |z|^2). By differences it is gamma_{d+6} times the
+        # value, which is -log k / gamma, plus 3 d eta for underflow. The error of libm's exp is
+        # 4 ulp, which are 4 eta below 2^-1022.
         unit, d, Kv = find_unit(K), X.shape[1], K @ v
         x, z = (squared_norms(points) for points in _centred(X, Z))
         reach = float(x.max(initial=0.0)) + float(z.max(initial=0.0))
@@ -400,7 +381,7 @@ class Sigmoid(Kernel):
     positive_semidefinite = False
 
     def block(self, X: Features, Z: Features) -> Array:
-        return np.asarray(np.tanh(self.gamma * _dense(X @ Z.T) + self.coef0))
+        return np.asarray(np.tanh(self.gamma * dense(X @ Z.T) + self.coef0))
 
     def diagonal(self, X: Features) -> Array:
         return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
@@ -475,7 +456,7 @@ class Precomputed(Kernel):
     given = True
 
     def block(self, X: Features, Z: Features) -> Array:
-        return _dense(X)
+        return dense(X)
 
     def diagonal(self, X: Features) -> Array:
         return np.array(X.diagonal())
@@ -546,22 +527,7 @@ class Sum(Composite):
         return np.asarray(self.first.diagonal(X) + self.second.diagonal(X))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v by the bounds of both parts, plus u |K| v for the sum.
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries of the sum.
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v.
-        """
+        # The bounds of both parts, plus u |K| v for the sum.
         bound = 2 * find_unit(K) * (np.abs(K) @ v)
         for part in self.parts:
             bound = bound + part.rounding(X, Z, part.block(X, Z), v)
@@ -606,27 +572,10 @@ class Product(Composite):
         return np.asarray(self.first.diagonal(X) * self.second.diagonal(X))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v by the bounds E_k and E_l of the parts.
-
-        The error of k l before its rounding, which adds u |K| + eta, is at most |k| E_l
-        + (|l| + E_l) E_k. Of a positive semidefinite kernel, |k(x, z)| is at most the
-        root of k(x, x) k(z, z), and every entry of E_l at most the sum of its row. The
-        first kernel, itself a product in k l m, is bounded only once.
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries of the product.
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v; NaN if a part is not positive semidefinite.
-        """
+        # With the bounds E_k and E_l of the parts, the error of k l before its rounding,
+        # which adds u |K| + eta, is at most |k| E_l + (|l| + E_l) E_k. Of a positive semidefinite kernel, |k(x, z)| is at most the
+        # root of k(x, x) k(z, z), and every entry of E_l at most the sum of its row. The
+        # first kernel, itself a product in k l m, is bounded only once.
         if not self.positive_semidefinite:
             return np.full(len(K), np.nan)
         k, other = ((part, part.block(X, Z)) for part in self.parts)
@@ -687,22 +636,7 @@ class Multiple(Composite):
         return np.asarray(self.factor * self.kernel.diagonal(X))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v by c times the kernel's bound, plus u |K| v + eta |v|_1.
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries of c k.
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v.
-        """
+        # c times the kernel's bound, plus u |K| v + eta |v|_1.
         own = self.kernel.rounding(X, Z, self.kernel.block(X, Z), v)
         product = 2 * find_unit(K) * (np.abs(K) @ v) + SMALLEST * v.sum()
         return np.asarray(multiply_rounded(self.factor, own, 1) + product)
@@ -838,11 +772,6 @@ def set_number(
         is_met,
     )
     object.__setattr__(kernel, name, kind(value))
-
-
-def _dense(K: Any) -> Array:
-    """Return a product of dense or sparse features as an ndarray."""
-    return dense(K)
 
 
 def _inner_sizes(X: Features, Z: Features, v: Array) -> Array:

@@ -44,26 +44,9 @@ class Laplacian(DistanceKernel):
         return np.asarray(np.exp(K, out=K))
 
     def rounding(self, X: Features, Z: Features, K: Array, v: Array) -> Array:
-        """Bound E v for the rounding of |x - z|_1 and of its exponential.
-
-        Every difference has one rounding, and none by underflow; their sum has d - 1
-        more, and the product with gamma one more and eta. The exponent thus has the
-        relative error gamma_{d+1}, plus eta.
-
-        Parameters
-        ----------
-        X, Z : ndarray or sparse array of shape (n, d) and (m, d)
-            Points.
-        K : ndarray of shape (n, m)
-            Computed entries k(x_i, z_j).
-        v : ndarray of shape (m,)
-            Weights of the entries' errors, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Upper bound of E v.
-        """
+        # Every difference has one rounding, and none by underflow; their sum has d - 1 more, and
+        # the product with gamma one more and eta. The exponent thus has the relative error
+        # gamma_{d+1}, plus eta.
         if not sums_are_finite(X, Z):
             return np.full(X.shape[0], float(v.sum()) * 1.01)
         return bound_exponentials(K, X.shape[1] + 1, 0.0, v)

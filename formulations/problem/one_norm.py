@@ -160,13 +160,6 @@ class OneNormProblem(CanonicalProblem):
         ), -np.inf if own.u is None else self.dual(own.u)
 
     def with_cost(self, C: float) -> OneNormProblem:
-        """Return the same problem at another cost.
-
-        Parameters
-        ----------
-        C : float
-            New cost per unit of slack, finite.
-        """
         C = finite_cost(C)
         check_float64_range(self.rows, C, self.phi, self.weights)
         return replace(self, C=C)
@@ -198,18 +191,6 @@ class OneNormProblem(CanonicalProblem):
         return self.rows.s if self.bias else np.zeros(self.p)
 
     def best_bias(self, f: Array) -> tuple[float, float]:
-        """Return the interval of b, as in f(x) + b, with the minimum sum of slacks.
-
-        Parameters
-        ----------
-        f : ndarray of shape (m,)
-            Values at the points.
-
-        Returns
-        -------
-        lower, upper : float
-            Interval endpoints; (0, 0) without a bias.
-        """
         if not self.bias:
             return 0.0, 0.0
         s = self.rows.s

@@ -59,13 +59,4 @@ class LabelledPairs(CountedPairs):
         return part, slice(part.groups)
 
     def slacks(self, f: Array, costs: Array) -> PairSlacks:
-        """Return the slacks of all pairs at decision values f.
-
-        Parameters
-        ----------
-        f : ndarray of shape (m,)
-            Decision values.
-        costs : ndarray of shape (queries,)
-            Costs c of the pairs of a query.
-        """
         return PairSlacks(self, f, costs)

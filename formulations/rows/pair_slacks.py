@@ -233,22 +233,7 @@ class PairCurvature(Curvature):
         return np.asarray(product(self.graph, slacks.order, slacks.costs, np.ascontiguousarray(v)))
 
     def gram(self, Z: Explicit, single: bool = False) -> Array:
-        """Return Z' A' D A Z.
-
-        It is approximate if queries have POINTS_BY_BUCKETS points or more on average.
-
-        Parameters
-        ----------
-        Z : Explicit of shape (m, q)
-            Features of the points.
-        single : bool
-            True if float32 sums are accurate enough.
-
-        Returns
-        -------
-        ndarray of shape (q, q)
-            Symmetric matrix.
-        """
+        # It is approximate if queries have POINTS_BY_BUCKETS points or more on average.
         slacks, H = self.slacks, np.zeros((Z.q, Z.q))
         if not len(slacks.order):
             return H
