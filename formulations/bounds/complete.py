@@ -86,8 +86,7 @@ class Completion(CompletedPoint):
         if self.point.beta is not None:
             return self.point.beta
         if self.point.w is not None:
-            Z = self.problem.features()
-            Z = dense(Z)
+            Z = dense(self.problem.features())
             return np.asarray(np.linalg.lstsq(Z.T, self.point.w, rcond=None)[0])
         if self.point.alpha is None:
             raise ValueError("the point has neither a function nor multipliers")
@@ -275,11 +274,7 @@ def complete(problem: Problem, given: Any) -> Completion | OneNormCompletion:
     ----------
     Documents T (23)-(28) and K (3.13), the stationarity conditions, for the multipliers.
     """
-    point = (
-        problem.own_point(given)
-        if isinstance(given, CanonicalPoint)
-        else parse_point(problem, given)
-    )
+    point = given if isinstance(given, CanonicalPoint) else parse_point(problem, given)
     if isinstance(problem, OneNormProblem):
         return OneNormCompletion(problem, problem.own_point(point))
     return Completion(problem, problem.own_point(point))

@@ -141,7 +141,7 @@ def _of_values(problem: MarginProblem, values: Any, point: Point) -> Point:
             f"f must be the values at the points, of shape ({problem.m},), not of shape {f.shape}"
         )
     _finite_part("f", f)
-    features = np.asarray(dense(problem.features()))
+    features = dense(problem.features())
     w = np.asarray(np.linalg.lstsq(features, f, rcond=None)[0], dtype=np.float64)
     distance, size = (
         float(np.abs(features @ w - f).max(initial=0.0)),

@@ -73,8 +73,7 @@ def kernel(name: str) -> Callable[[K], K]:
         )
 
     def enter(made: K) -> K:
-        # A module that is loaded again may replace its kernel.
-        if name in RESERVED or (name in KERNELS and KERNELS.find_module(name) != made.__module__):
+        if name in RESERVED:
             raise ValueError(f"a kernel {name!r} is registered already; take another name")
         if not (isinstance(made, type) and _has_abstract_bases(made) and is_dataclass(made)):
             raise ValueError(
