@@ -117,11 +117,7 @@ def classification(
     shift = _shift(kernel, X)
     if bias == "penalized":
         kernel, bias = Intercept(kernel), False
-    weights = (
-        None
-        if sample_weight is None
-        else check_weights(sample_weight, len(labels), "sample_weight")
-    )
+    weights = _weights(sample_weight, len(labels), "sample_weight")
     rows, C = Signed(labels), cost(C)
     chosen = check_choice(loss, "loss", CLASSIFICATION_LOSSES)
     check_float64_range(rows, C, make_loss(chosen, delta), weights)
@@ -178,17 +174,9 @@ def regression(
     )
     with np.errstate(over="ignore"):
         tube = Tube(targets, half_width)
-    weights = (
-        None
-        if sample_weight is None
-        else np.tile(check_weights(sample_weight, len(targets), "sample_weight"), 2)
-    )
-    C = cost(C)
-    chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(tube, C, make_loss(chosen), weights)
-    return MarginProblem(
-        X, kernel, tube, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names
-    )
+    factors = _weights(sample_weight, len(targets), "sample_weight")
+    weights = None if factors is None else np.tile(factors, 2)
+    return _with_rows(X, kernel, names, tube, C, loss, True, weights)
 
 
 def ranking(
@@ -239,12 +227,7 @@ def ranking(
     X, kernel, names = _features(X, kernel)
     rows, query_names = _pairs(X, y, qid)
     weights = _query_weights(rows, query_names, per_query, query_weight)
-    C = cost(C)
-    chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(
-        X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names
-    )
+    return _with_rows(X, kernel, names, rows, C, loss, False, weights)
 
 
 def ranking_from_pairs(
@@ -289,12 +272,7 @@ def ranking_from_pairs(
     """
     X, kernel, names = _features(X, kernel)
     rows, weights = _listed(pairs, pair_weight, X.shape[0], "ranking_from_pairs")
-    C = cost(C)
-    chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(
-        X, kernel, rows, C, chosen, False, weights, shift=_shift(kernel, X), feature_names=names
-    )
+    return _with_rows(X, kernel, names, rows, C, loss, False, weights)
 
 
 def ordinal(
@@ -368,17 +346,8 @@ def ordinal(
             f"{len(labels):,} points and {levels - 1:,} thresholds are more than {MOST_ROWS:,} "
             f"rows; number the levels from 0 without gaps"
         )
-    weights = (
-        None
-        if sample_weight is None
-        else check_weights(sample_weight, len(labels), "sample_weight")
-    )
-    rows, C = Levels(labels, levels - 1), cost(C)
-    chosen = check_choice(loss, "loss", LOSSES)
-    check_float64_range(rows, C, make_loss(chosen), weights)
-    return MarginProblem(
-        X, kernel, rows, C, chosen, True, weights, shift=_shift(kernel, X), feature_names=names
-    )
+    weights = _weights(sample_weight, len(labels), "sample_weight")
+    return _with_rows(X, kernel, names, Levels(labels, levels - 1), C, loss, True, weights)
 
 
 def make_margin_problem(
@@ -898,11 +867,7 @@ def _listed(
         raise ValueError(f"{where}: every index must be in 0 .. {m - 1}")
     if (listed[:, 0] == listed[:, 1]).any():
         raise ValueError(f"{where}: a point cannot be preferred to itself")
-    weights = (
-        None
-        if pair_weight is None
-        else check_weights(pair_weight, len(listed), f"{where}: pair_weight")
-    )
+    weights = _weights(pair_weight, len(listed), f"{where}: pair_weight")
     # Lexicographic: the last key of lexsort is the first one to sort by.
     order = np.lexsort((listed[:, 1], listed[:, 0]))
     return Pairs(listed[order, 0], listed[order, 1], m), None if weights is None else weights[order]
@@ -937,6 +902,29 @@ def _query_weights(
             "ranking: the values of query_weight",
         )
     return weights / np.maximum(rows.pairs_of, 1) if mean else weights
+
+
+def _weights(values: ArrayLike | None, m: int, name: str) -> Array | None:
+    """Return the factors of C, (m,); None if all are 1."""
+    return None if values is None else check_weights(values, m, name)
+
+
+def _with_rows(
+    X: Features,
+    kernel: Kernel,
+    names: tuple[str, ...] | None,
+    rows: Pairs | Tube | Levels,
+    C: object,
+    loss: LossName,
+    bias: bool,
+    weights: Array | None,
+) -> MarginProblem:
+    """Return the problem of checked rows, with a loss that every task accepts."""
+    c, chosen = cost(C), check_choice(loss, "loss", LOSSES)
+    check_float64_range(rows, c, make_loss(chosen), weights)
+    return MarginProblem(
+        X, kernel, rows, c, chosen, bias, weights, shift=_shift(kernel, X), feature_names=names
+    )
 
 
 def _shift(kernel: Kernel, X: Features) -> float | UnprovenShift | None:
