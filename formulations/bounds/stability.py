@@ -345,36 +345,37 @@ def stability(problem: Problem, point: CanonicalPoint, eps: float = 0.0) -> Stab
 
 def _bias(ball: Stability) -> tuple[AnyBias, AnyBias]:
     """Bound every best b of every f of the ball."""
-    problem, k = ball.problem, ball.problem.rows.k
+    problem, rows, k = ball.problem, ball.problem.rows, ball.problem.rows.k
+    f, error = kernel_product(problem, ball._middle)
+    noise = (
+        rows.absolute_dot(error)
+        + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f)))
+        + ball.radius * ball._row_norms()
+    )
+    noise = round_toward(noise * (1 + 8 * UNIT), 1)
+    middle = (rows.t - rows.dot(f)) * problem.bias_signs
+    low, high = round_toward(middle - noise, -1), round_toward(middle + noise, 1)
     active = (problem.bias_signs != 0) & ~problem.free
     if k is None:
-        return _threshold(ball, np.flatnonzero(active))
+        return _threshold(problem, np.flatnonzero(active), low, high)
     ends = np.array(
         [
-            _threshold(ball, np.flatnonzero(active & (k == threshold)))
+            _threshold(problem, np.flatnonzero(active & (k == threshold)), low, high)
             for threshold in range(problem.T)
         ]
     )
     return ends[:, 0], ends[:, 1]
 
 
-def _threshold(ball: Stability, active: Index) -> tuple[float, float]:
-    """Bound every best b of the active rows of one threshold, for every f of the ball."""
-    problem = ball.problem
-    f, error = kernel_product(problem, ball._middle)
-    rows = problem.rows
-    s = problem.bias_signs[active]
-    noise = (
-        rows.absolute_dot(error)
-        + 8 * UNIT * (np.abs(rows.t) + rows.absolute_dot(np.abs(f)))
-        + ball.radius * ball._row_norms()
-    )
-    middle, noise = (
-        (rows.t - rows.dot(f))[active] * s,
-        round_toward(noise * (1 + 8 * UNIT), 1)[active],
-    )
-    low, high = round_toward(middle - noise, -1), round_toward(middle + noise, 1)
-    least, most = (rows.spread(costs)[active] for costs in problem.group_costs_within)
+def _threshold(
+    problem: MarginProblem, active: Index, low: Array, high: Array
+) -> tuple[float, float]:
+    """Bound every best b of the active rows of one threshold.
+
+    low and high are bounds of the breakpoints of all rows, (p,).
+    """
+    s, low, high = problem.bias_signs[active], low[active], high[active]
+    least, most = (problem.rows.spread(costs)[active] for costs in problem.group_costs_within)
     hard, squared = np.isinf(least), problem.squared
     soft = ~hard
     lower = _least_bias(low[soft], s[soft], least[soft], most[soft], squared)
