@@ -396,21 +396,22 @@ class MarginProblem(CanonicalProblem):
         The arguments are t - A f (p,), and the threshold's rows as in `_by_threshold`.
         """
         breakpoints = margins[active] * s
-        if self.delta is not None:
-            return (
-                finite_interval(*bounded_smooth_bias(breakpoints, s, c, self.phi))
-                if len(s)
-                else (0.0, 0.0)
-            )
-        find = hinge_bias if self.loss == "hinge" else squared_hinge_bias
         if len(soft) == len(s):
-            return finite_interval(*find(breakpoints, s, c)) if len(s) else (0.0, 0.0)
+            return finite_interval(*self._best_of_soft(breakpoints, s, c))
         low = float(breakpoints[(s > 0) & np.isinf(c)].max(initial=-np.inf))
         high = float(breakpoints[(s < 0) & np.isinf(c)].min(initial=np.inf))
-        b = find(breakpoints[soft], s[soft], c[soft]) if len(soft) else (-np.inf, np.inf)
+        b = self._best_of_soft(breakpoints[soft], s[soft], c[soft])
         if low > high:
             return (low + high) / 2, (low + high) / 2
         return finite_interval(min(max(b[0], low), high), min(max(b[1], low), high))
+
+    def _best_of_soft(self, breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
+        """Return the interval of b with the minimum losses of rows of finite costs."""
+        if not len(s):
+            return -np.inf, np.inf
+        if self.delta is not None:
+            return bounded_smooth_bias(breakpoints, s, c, self.phi)
+        return (hinge_bias if self.loss == "hinge" else squared_hinge_bias)(breakpoints, s, c)
 
     @cached_property
     def _by_threshold(self) -> list[tuple[Any, Array, Array, Index]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.programs.from_arrays import matrix, vector
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.program import Program
@@ -142,6 +142,7 @@ def compile_with_values(
     names = _names(problem)
 
     def values(x: Array) -> dict[str, Array]:
+        # cvxpy has sparse values of diagonal variables.
         known = chain.invert(as_result(x), inverse).primal_vars
         return {name: dense(known[id]) for id, name in names.items()}
 
@@ -163,17 +164,6 @@ def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> Simpl
     return SimpleNamespace(
         status="Solved", x=x, z=z, obj_val=objective, solve_time=None, iterations=None
     )
-
-
-def dense(value: Any) -> Any:
-    """Return a variable's value as an array; cvxpy has sparse values of diagonal variables.
-
-    Parameters
-    ----------
-    value : array-like or sparse array
-        Value.
-    """
-    return np.array(value.toarray() if hasattr(value, "toarray") else value)
 
 
 def _names(problem: Any) -> dict[int, str]:

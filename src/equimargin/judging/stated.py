@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.programs.compiled import compile_with_values, dense
+from equimargin.formulations.numeric.arrays import Array, dense
+from equimargin.formulations.programs.compiled import compile_with_values
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
