@@ -295,6 +295,17 @@ def classes(k: int | None = None) -> Part:
     return Labels("classification", check, k)
 
 
+def signs(y: Array) -> Array:
+    """Return -1 and 1 for the classes 0 and 1.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Classes, as `classes(2)` checks them.
+    """
+    return 2.0 * np.asarray(y) - 1.0
+
+
 def real(wanted: str, accepted: Callable[[float], bool]) -> Part:
     """Return a check of one number.
 

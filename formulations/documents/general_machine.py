@@ -33,6 +33,7 @@ from equimargin.formulations.declarations.checks import (
     needing,
     positive,
     real,
+    signs,
 )
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
@@ -83,14 +84,9 @@ general = Family(
 """X (m, d), y (m,) in {0, 1}, C > 0, sigma >= 1 and tau > 0 with sigma tau >= 1."""
 
 
-def _labels(d: Data) -> np.ndarray:
-    """Return y in {-1, 1}."""
-    return 2.0 * np.asarray(d["y"], dtype=np.float64) - 1
-
-
 def _primal(d: Data, loss: Any) -> cp.Problem:
     """Return min 1/2 |w|^2 + C loss(xi)   s.t.   y_i (w.x_i + b) >= 1 - xi_i,  xi >= 0."""
-    y = _labels(d)
+    y = signs(d["y"])
     w, b, xi = (
         cp.Variable(d["X"].shape[1], name="w"),
         cp.Variable(name="b"),
@@ -152,7 +148,7 @@ def dual(d: Data) -> cp.Problem:
     With r = sigma tau and q = sigma / (sigma - 1), G* is (1 - 1/r) (r C)^(-1 / (r - 1))
     |a|_q^(r / (r - 1)), and for r = 1 it is 0 where |a|_q <= C and infinite elsewhere.
     """
-    y, r = _labels(d), d["sigma"] * d["tau"]
+    y, r = signs(d["y"]), d["sigma"] * d["tau"]
     a, q = (
         cp.Variable(len(y), name="a"),
         d["sigma"] / (d["sigma"] - 1) if d["sigma"] > 1 else np.inf,
@@ -178,7 +174,7 @@ def soft(d: Data) -> cp.Problem:
     for tau = 1 and sigma = 1 or 2.
     """
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
-    slacks = cp.pos(1 - cp.multiply(_labels(d), d["X"] @ w + b))
+    slacks = cp.pos(1 - cp.multiply(signs(d["y"]), d["X"] @ w + b))
     return cp.Problem(
         cp.Minimize(cp.sum_squares(w) / 2 + d["C"] * cp.sum(_power(slacks, d["sigma"])))
     )

@@ -35,6 +35,7 @@ from equimargin.formulations.declarations.checks import (
     kernel_points,
     needing,
     positive,
+    signs,
     targets,
 )
 from equimargin.formulations.declarations.drawing import Data, points
@@ -258,7 +259,7 @@ def explicit_two_levels(d: Data) -> cp.Problem:
     """
     w, b, c = cp.Variable(d["X"].shape[1], "w"), cp.Variable(name="b"), d["C"] * get_weights(d)
     return minimize(
-        cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(2.0 * d["y"] - 1.0, d["X"] @ w + b))
+        cp.sum_squares(w) / 2 + c @ cp.pos(1 - cp.multiply(signs(d["y"]), d["X"] @ w + b))
     )
 
 

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equimargin.formulations.declarations.checks import signs
 from equimargin.formulations.declarations.drawing import Data
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -292,7 +293,7 @@ def two_levels(d: Data) -> cp.Problem:
 
     It is nu_svc, times (C m)^2.
     """
-    y, (m, n) = 2.0 * np.asarray(d["y"]) - 1.0, np.shape(d["X"])
+    y, (m, n) = signs(d["y"]), np.shape(d["X"])
     w, b, rho, xi = (
         cp.Variable(n, "w"),
         cp.Variable(name="b"),

@@ -15,9 +15,13 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
-from equimargin.formulations.declarations.checks import classes, kernel_points, needing, positive
+from equimargin.formulations.declarations.checks import (
+    classes,
+    kernel_points,
+    needing,
+    positive,
+    signs,
+)
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -33,11 +37,6 @@ ls_svm = Family(
 """X (m, d), y (m,) in {0, 1} and C > 0, the gamma of the source."""
 
 
-def _signs(d: Data) -> np.ndarray:
-    """Return -1 and 1 for the classes 0 and 1."""
-    return np.asarray(2.0 * d["y"] - 1.0)
-
-
 @ls_svm.formulation(
     "primal",
     latex=r"\min \tfrac12 |w|^2 + \tfrac C2 \sum_i e_i^2"
@@ -49,7 +48,7 @@ def primal(d: Data) -> cp.Problem:
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(
         cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)),
-        [cp.multiply(_signs(d), X @ w + b) == 1 - e],
+        [cp.multiply(signs(d["y"]), X @ w + b) == 1 - e],
     )
 
 
@@ -60,7 +59,7 @@ def primal(d: Data) -> cp.Problem:
 )
 def dual(d: Data) -> cp.Problem:
     """max sum a - 1/2 |X'Ya|^2 - |a|^2 / (2 C)   s.t.   y'a = 0."""
-    y, a = _signs(d), cp.Variable(len(d["X"]), name="a")
+    y, a = signs(d["y"]), cp.Variable(len(d["X"]), name="a")
     curved = cp.sum_squares(d["X"].T @ cp.multiply(y, a)) / 2 + cp.sum_squares(a) / (2 * d["C"])
     return cp.Problem(cp.Maximize(cp.sum(a) - curved), [y @ a == 0])
 
@@ -74,5 +73,5 @@ def squared_hinge(d: Data) -> cp.Problem:
     w, b, e = cp.Variable(k, name="w"), cp.Variable(name="b"), cp.Variable(m, name="e")
     return cp.Problem(
         cp.Minimize(cp.sum_squares(w) / 2 + d["C"] / 2 * cp.sum_squares(e)),
-        [cp.multiply(_signs(d), X @ w + b) >= 1 - e],
+        [cp.multiply(signs(d["y"]), X @ w + b) >= 1 - e],
     )

@@ -25,14 +25,13 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from equimargin.formulations.declarations.checks import (
     classes,
     kernel_points,
     needing,
     positive,
     share,
+    signs,
     targets,
 )
 from equimargin.formulations.declarations.drawing import Data, points
@@ -55,11 +54,6 @@ nu_svr = Family(
     check=needing(X=kernel_points, y=targets, nu=share, C=positive),
 )
 """X (m, d), y (m,) targets, nu in (0, 1] and C > 0, the factor of the mean loss."""
-
-
-def _signs(d: Data) -> np.ndarray:
-    """Return -1 and 1 for the classes 0 and 1."""
-    return np.asarray(2.0 * d["y"] - 1.0)
 
 
 def too_large(d: Data) -> str | None:
@@ -95,7 +89,7 @@ def svc_primal(d: Data) -> cp.Problem:
     """min 1/2 |w|^2 - nu rho + sum_i xi_i / m
     s.t.   y_i (w.x_i + b) >= rho - xi_i,  xi >= 0,  rho >= 0.
     """
-    X, y, (m, k) = d["X"], _signs(d), d["X"].shape
+    X, y, (m, k) = d["X"], signs(d["y"]), d["X"].shape
     w, b, rho, xi = (
         cp.Variable(k, name="w"),
         cp.Variable(name="b"),
@@ -109,7 +103,7 @@ def svc_primal(d: Data) -> cp.Problem:
 
 
 def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
-    y, m = _signs(d), len(d["X"])
+    y, m = signs(d["y"]), len(d["X"])
     a = cp.Variable(m, name="a")
     balance = [y @ a == 0] if balanced else []
     return cp.Problem(
@@ -122,7 +116,7 @@ def _svc_dual(d: Data, balanced: bool) -> cp.Problem:
     "dual",
     latex=r"\max -\tfrac12 |X'Ya|^2"
     r" \quad\text{s.t.}\quad y'a = 0,\ 1'a \ge \nu,\ 0 \le a \le \tfrac1m",
-    to_canonical=lambda v, d: {"w": d["X"].T @ (_signs(d) * v["a"])},
+    to_canonical=lambda v, d: {"w": d["X"].T @ (signs(d["y"]) * v["a"])},
 )
 def svc_dual(d: Data) -> cp.Problem:
     """max -1/2 |X'Ya|^2   s.t.   y'a = 0,  sum a >= nu,  0 <= a <= 1 / m."""
@@ -138,7 +132,7 @@ def svc_no_balance(d: Data) -> cp.Problem:
 @nu_svc.formulation("hinge", applies=too_large)
 def svc_hinge(d: Data) -> cp.Problem:
     """min over rho >= 0 of 1/2 |w|^2 + sum_i (rho - y_i (w.x_i + b))_+ / m - nu rho."""
-    X, y, (m, k) = d["X"], _signs(d), d["X"].shape
+    X, y, (m, k) = d["X"], signs(d["y"]), d["X"].shape
     w, b, rho = (
         cp.Variable(k, name="w"),
         cp.Variable(name="b"),

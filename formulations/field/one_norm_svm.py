@@ -19,9 +19,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
-from equimargin.formulations.declarations.checks import classes, matrix, needing, positive
+from equimargin.formulations.declarations.checks import classes, matrix, needing, positive, signs
 from equimargin.formulations.declarations.drawing import Data, points
 from equimargin.formulations.declarations.family import Family
 from equimargin.formulations.declarations.source import Source
@@ -52,18 +50,13 @@ one_norm_svm_l2 = Family(
 """X (m, d), y (m,) in {0, 1} and C > 0."""
 
 
-def _signs(d: Data) -> np.ndarray:
-    """Return -1 and 1 for the classes 0 and 1."""
-    return np.asarray(2.0 * d["y"] - 1.0)
-
-
 @one_norm_svm.formulation("primal", latex=r"\min |w|_1 + C \sum_i (1 - y_i (w.x_i + b))_+")
 def primal(d: Data) -> cp.Problem:
     """min |w|_1 + C sum_i (1 - y_i (w.x_i + b))_+."""
     w, b = cp.Variable(d["X"].shape[1], name="w"), cp.Variable(name="b")
     return cp.Problem(
         cp.Minimize(
-            cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(_signs(d), d["X"] @ w + b)))
+            cp.norm1(w) + d["C"] * cp.sum(cp.pos(1 - cp.multiply(signs(d["y"]), d["X"] @ w + b)))
         )
     )
 
@@ -75,7 +68,7 @@ def primal(d: Data) -> cp.Problem:
 )
 def dual(d: Data) -> cp.Problem:
     """max sum u   s.t.   |X'Yu|_j <= 1,  y'u = 0,  0 <= u <= C."""
-    y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
+    y, u = signs(d["y"]), cp.Variable(len(d["X"]), name="u")
     prices = d["X"].T @ cp.multiply(y, u)
     return cp.Problem(
         cp.Maximize(cp.sum(u)), [prices <= 1, prices >= -1, y @ u == 0, u >= 0, u <= d["C"]]
@@ -85,7 +78,7 @@ def dual(d: Data) -> cp.Problem:
 @one_norm_svm.formulation("dual.one_sided", control=True)
 def one_sided(d: Data) -> cp.Problem:
     """The dual with (X'Yu)_j <= 1 in place of |X'Yu|_j <= 1."""
-    y, u = _signs(d), cp.Variable(len(d["X"]), name="u")
+    y, u = signs(d["y"]), cp.Variable(len(d["X"]), name="u")
     return cp.Problem(
         cp.Maximize(cp.sum(u)), [d["X"].T @ cp.multiply(y, u) <= 1, y @ u == 0, u >= 0, u <= d["C"]]
     )
@@ -101,12 +94,12 @@ def primal_l2(d: Data) -> cp.Problem:
     w, xi = cp.Variable(k, name="w"), cp.Variable(m, name="xi")
     return cp.Problem(
         cp.Minimize(cp.norm1(w) + d["C"] * cp.sum_squares(xi)),
-        [cp.multiply(_signs(d), d["X"] @ w) >= 1 - xi],
+        [cp.multiply(signs(d["y"]), d["X"] @ w) >= 1 - xi],
     )
 
 
 def _dual_l2(d: Data, curvature: float) -> cp.Problem:
-    y, a = _signs(d), cp.Variable(len(d["X"]), name="a")
+    y, a = signs(d["y"]), cp.Variable(len(d["X"]), name="a")
     prices = d["X"].T @ cp.multiply(y, a)
     return cp.Problem(
         cp.Maximize(cp.sum(a) - cp.sum_squares(a) * (curvature / d["C"])),
