@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from equimargin.comparison.allowance import Allowance
 from equimargin.comparison.job import Job
-from equimargin.formulations.problem import classification
+from equimargin.formulations.problem.construct import classification
 from equimargin.proofs import Evidence
 from equimargin.solvers.dual import coordinate_descent
 from equimargin.solvers.dual.newton_on_face import maximise_on_face

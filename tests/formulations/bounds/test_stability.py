@@ -29,9 +29,8 @@ from equimargin.formulations import (
     rbf,
     regression,
 )
-from equimargin.formulations.bounds import stability
 from equimargin.formulations.bounds.sensitivity import sensitivity
-from equimargin.formulations.bounds.stability import Stability
+from equimargin.formulations.bounds.stability import Stability, stability
 from equimargin.formulations.kernels.kernel import RBF, Intercept
 from equimargin.formulations.rows import labelled
 from equimargin.solvers import Status, solve

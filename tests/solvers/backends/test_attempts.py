@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from equimargin.formulations import declare, precomputed
-from equimargin.formulations.problem import classification, one_norm_ranking
+from equimargin.formulations import (
+    classification,
+    declare,
+    one_norm_ranking,
+    precomputed,
+)
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import examine
