@@ -90,13 +90,12 @@ class Declaration:
     """Equation as text and symbols, as its formulation states it; empty without one."""
     cost: Callable[[float], float] | None = None
     """Map from the value of its only parameter to C; None for the map in COSTS."""
-    reference: Mapping[str, Any] | None = None
-    """Parameter values at the time of the declaration, by name; filled in if None."""
+    reference: Mapping[str, Any] = field(init=False)
+    """Parameter values at the time of the declaration, by name."""
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.reference is None:
-            object.__setattr__(self, "reference", self.parameter_values)
+        object.__setattr__(self, "reference", self.parameter_values)
 
     def __repr__(self) -> str:
         return (
@@ -175,7 +174,6 @@ class Declaration:
             differs from its declared value.
         """
         # Another cost gives a canonical problem; any other changed parameter does not.
-        assert self.reference is not None
         changed = [
             name
             for name, value in self.reference.items()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from equimargin.formulations.declarations.declaration import unchanged
 from equimargin.formulations.declarations.source import Source
 from equimargin.formulations.problem.point import CanonicalPoint
 
@@ -34,24 +35,6 @@ def same_problem(problem: Any) -> Any:
         The problem.
     """
     return problem
-
-
-def same_value(value: float, problem: Any) -> float:
-    """Return the value itself: both formulations have the same optimum.
-
-    Parameters
-    ----------
-    value : float
-        Optimum of the first formulation.
-    problem : Problem
-        Its problem, unused.
-
-    Returns
-    -------
-    float
-        The value.
-    """
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +92,7 @@ class Equivalence(Link):
     forward: PointMap
     backward: PointMap
     problem: Callable[[Any], Any] = same_problem
-    value: Callable[[float, Any], float] = same_value
+    value: Callable[[float, Any], float] = unchanged
     applies: Callable[[Any], bool] = lambda problem: True
 
 

@@ -435,9 +435,7 @@ def test_a_changed_parameter_that_is_no_cost_is_refused() -> None:
         cp.Parameter(name="margin", value=1.0),
         cp.Parameter(2, name="offsets", value=np.ones(2)),
     )
-    d = replace(
-        d, parameters={**d.parameters, "margin": margin, "offsets": offsets}, reference=None
-    )
+    d = replace(d, parameters={**d.parameters, "margin": margin, "offsets": offsets})
     assert d.canonical is d.declared
     offsets.value = np.array([1.0, 2.0])
     with pytest.raises(
