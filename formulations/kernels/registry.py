@@ -189,7 +189,7 @@ def named_kernel(
         the kernel (gamma is "scale" for poly, rbf and sigmoid, "auto" for laplacian and
         1 for chi2), else the default of the class. gamma is a positive number, "scale"
         for 1 / (d var), or "auto" for 1 / d; var is the variance of all entries of X,
-        with the weights of their rows, and gamma is 1 if var is 0.
+        with the weights of their rows, and gamma is 1 if var or every weight is 0.
 
     Returns
     -------
@@ -234,6 +234,8 @@ def _scaled(X: Features, weights: Array | None, gamma: str) -> float:
     """Return the value of gamma for "scale" or "auto"."""
     if check_choice(gamma, "gamma", ("scale", "auto")) == "auto":
         return 1.0 / int(X.shape[1])
+    if weights is not None and not weights.any():
+        return 1.0
     mean = np.average(_row_sums(X), weights=weights) / X.shape[1]
     if is_sparse(X):
         spread = np.average(_row_sums(X.multiply(X)), weights=weights) - X.shape[1] * mean**2

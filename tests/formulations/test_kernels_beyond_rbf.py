@@ -203,6 +203,10 @@ def test_integers_have_the_values_of_floats(make: Any) -> None:
         assert (make(0.1).block(points, points) == make(0.1).block(1.0 * whole, 1.0 * whole)).all()
 
 
+def test_a_variance_without_weights_gives_a_gamma_of_1() -> None:
+    assert named_kernel("rbf", X, np.zeros(len(X)), {}) == rbf(1.0)
+
+
 @pytest.mark.parametrize("factor", [1e160, 1e-160])
 def test_a_variance_outside_of_float64_gives_no_gamma(factor: float) -> None:
     with pytest.raises(ValueError, match=r"^gamma='scale' needs .*; multiply X by a constant, or"):
