@@ -44,11 +44,13 @@ from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.slacks import Curvature, RowSlacks, Slacks
 
 
-class Operator(ABC):
-    """Row operator A (p, m), with targets t (p,) and bias signs s (p,) in {-1, 0, +1}.
+class Rows(ABC):
+    """Row operator A (p, m), with targets t (p,), bias signs s (p,) in {-1, 0, +1} and groups.
 
     Each row has one threshold at most. S (p, T) is therefore stored as s and k: its
-    row r is s_r in column k_r, and 0 elsewhere.
+    row r is s_r in column k_r, and 0 elsewhere. The rows of a group have one cost: the
+    pairs of a query in ranking, or the rows of a point in ordinal regression; otherwise
+    every row is a group.
     """
 
     m: int
@@ -59,6 +61,8 @@ class Operator(ABC):
     """Number of thresholds, if there is a bias at all."""
     k: Index | None = None
     """Threshold of each row, (p,); None if there is only one threshold."""
+    y: Any
+    """Labels of the data, (m,), if there are any."""
 
     def offset(self, b: Any) -> Array:
         """Return S b.
@@ -153,7 +157,7 @@ class Operator(ABC):
 
         Returns
         -------
-        rows : Operator
+        rows : Rows
             Rows of these points alone.
         groups : index
             Index into arrays of shape (groups,).
@@ -263,43 +267,6 @@ class Operator(ABC):
         # `isinstance` of an abstract class would take longer.
         return RowCurvature(self, D) if isinstance(D, np.ndarray) else D
 
-
-class RowCurvature(Curvature):
-    """Diagonal D of a Hessian A' D A, stored in an array.
-
-    Parameters
-    ----------
-    rows : Operator
-        Row operator A.
-    D : ndarray of shape (p,)
-        Diagonal, of either sign.
-    """
-
-    def __init__(self, rows: Operator, D: Array) -> None:
-        self.rows, self.D = rows, D
-
-    def hess_vec(self, v: Array) -> Array:
-        return self.rows.combined(self.D * self.rows.dot(v))
-
-    def gram(self, Z: Explicit, single: bool = False) -> Array:
-        return self.rows.gram_of_rows(Z, self.D, single)
-
-    def gram_product(self, Z: Explicit, v: Array) -> Array:
-        return self.rows.product_of_rows(Z, self.D, v)
-
-    def weight(self) -> float:
-        return self.rows.points_of_rows(self.D)
-
-
-class RowGroups(ABC):
-    """Groups of rows of equal cost.
-
-    A group consists of the pairs of a query in ranking, or of the rows of a point in
-    ordinal regression; otherwise every row is a group.
-    """
-
-    p: int
-
     @property
     def groups(self) -> int:
         """Number of groups."""
@@ -334,139 +301,6 @@ class RowGroups(ABC):
             Values, 0 if a group has no rows.
         """
         return values
-
-
-class GroupedRows(Operator, RowGroups):
-    """Row operator with its groups but without losses, as multipliers require it."""
-
-
-class Multipliers(ABC):
-    """Dual multipliers alpha of the rows, (p,)."""
-
-    @abstractmethod
-    def gain(self) -> float:
-        """Return t'alpha."""
-
-    @abstractmethod
-    def ridge(self, costs: Array) -> float:
-        """Return sum_r alpha_r^2 / (4 c_r), the quadratic dual term of a squared hinge.
-
-        Parameters
-        ----------
-        costs : ndarray of shape (groups,)
-            Costs c.
-        """
-
-    @abstractmethod
-    def pull(self) -> Array:
-        """Return A'alpha, (m,)."""
-
-    @abstractmethod
-    def feasible(
-        self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
-    ) -> Array | Multipliers:
-        """Return multipliers close to these that are dual feasible.
-
-        They satisfy 0 <= alpha <= c top, and S'alpha = 0 if `biased`. The multiplier of
-        a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in
-        float64, or `pull_error` bounds its error.
-
-        Parameters
-        ----------
-        rows : GroupedRows
-            Rows of the problem.
-        phi : Loss
-            Loss of the problem.
-        costs : ndarray of shape (groups,)
-            Costs c.
-        biased : bool
-            True if the problem has a bias.
-        """
-
-    @abstractmethod
-    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        """Return (t + width)'alpha and the quadratic dual term of feasible multipliers.
-
-        Each is rounded so that their difference is a bound.
-
-        Parameters
-        ----------
-        phi : Loss
-            Loss; the quadratic dual term of the hinge is 0.
-        costs : tuple of ndarray
-            Lower and upper bounds of c, (groups,) each.
-        way : float
-            1 for a lower bound of the difference, -1 for an upper bound.
-
-        Returns
-        -------
-        linear, ridge : float
-            Linear and quadratic dual term.
-        """
-
-    @abstractmethod
-    def pull_error(self) -> float:
-        """Return a bound on the total error of `pull` over the points.
-
-        The multipliers must be feasible.
-        """
-
-
-class RowMultipliers(Multipliers):
-    """Multipliers stored in an array.
-
-    Parameters
-    ----------
-    rows : GroupedRows
-        Rows with operator A and targets t.
-    alpha : ndarray of shape (p,)
-        Multipliers.
-    """
-
-    def __init__(self, rows: GroupedRows, alpha: Array) -> None:
-        self.rows, self.alpha = rows, alpha
-
-    def gain(self) -> float:
-        return float(self.rows.t @ self.alpha)
-
-    def ridge(self, costs: Array) -> float:
-        return float(ridge(self.alpha, self.rows.spread(costs)).sum())
-
-    def pull(self) -> Array:
-        return self.rows.combined(self.alpha)
-
-    def feasible(self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool) -> Array:
-        box = phi.box(rows.spread(costs))
-        if biased and rows.k is not None:
-            return on_grid_by_threshold(self.alpha, box, rows.s, rows.k, rows.T)
-        return round_to_dyadic_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
-
-    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        t = self.rows.bounded_targets(-way)
-        t = add_rounded(t, phi.width, -way) if phi.shifts else t
-        # A factor of 1 needs no rounding.
-        gains = self.alpha if (t == 1.0).all() else multiply_rounded(t, self.alpha, -way)
-        gain = sum_rounded(gains, -way)
-        if not phi.is_smooth:
-            return gain, 0.0
-        least, most = costs
-        factor = 0.25 if phi.slope == 2.0 else divide_rounded(0.5, phi.slope, way)
-        used = self.alpha != 0
-        alpha, cost = self.alpha[used], self.rows.spread(least if way > 0 else most)[used]
-        shares = multiply_rounded(factor, divide_rounded(alpha, cost, way), way)
-        return gain, sum_rounded(multiply_rounded(shares, alpha, way), way)
-
-    def pull_error(self) -> float:
-        return 0.0
-
-
-class Rows(GroupedRows):
-    """Row operator A with its groups, and sums of losses over the rows.
-
-    `y` (m,) holds the labels of the data, if there are any.
-    """
-
-    y: Any
 
     @property
     def many(self) -> bool:
@@ -610,6 +444,153 @@ class Rows(GroupedRows):
         for weight, subset in zip(mu.tolist(), subsets, strict=True):
             alpha += weight * subset
         return self.spread(costs) * alpha
+
+
+class RowCurvature(Curvature):
+    """Diagonal D of a Hessian A' D A, stored in an array.
+
+    Parameters
+    ----------
+    rows : Rows
+        Row operator A.
+    D : ndarray of shape (p,)
+        Diagonal, of either sign.
+    """
+
+    def __init__(self, rows: Rows, D: Array) -> None:
+        self.rows, self.D = rows, D
+
+    def hess_vec(self, v: Array) -> Array:
+        return self.rows.combined(self.D * self.rows.dot(v))
+
+    def gram(self, Z: Explicit, single: bool = False) -> Array:
+        return self.rows.gram_of_rows(Z, self.D, single)
+
+    def gram_product(self, Z: Explicit, v: Array) -> Array:
+        return self.rows.product_of_rows(Z, self.D, v)
+
+    def weight(self) -> float:
+        return self.rows.points_of_rows(self.D)
+
+
+class Multipliers(ABC):
+    """Dual multipliers alpha of the rows, (p,)."""
+
+    @abstractmethod
+    def gain(self) -> float:
+        """Return t'alpha."""
+
+    @abstractmethod
+    def ridge(self, costs: Array) -> float:
+        """Return sum_r alpha_r^2 / (4 c_r), the quadratic dual term of a squared hinge.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (groups,)
+            Costs c.
+        """
+
+    @abstractmethod
+    def pull(self) -> Array:
+        """Return A'alpha, (m,)."""
+
+    @abstractmethod
+    def feasible(
+        self, rows: Rows, phi: Loss, costs: Array, biased: bool
+    ) -> Array | Multipliers:
+        """Return multipliers close to these that are dual feasible.
+
+        They satisfy 0 <= alpha <= c top, and S'alpha = 0 if `biased`. The multiplier of
+        a row that costs nothing is 0. For the multipliers returned, A'alpha is exact in
+        float64, or `pull_error` bounds its error.
+
+        Parameters
+        ----------
+        rows : Rows
+            Rows of the problem.
+        phi : Loss
+            Loss of the problem.
+        costs : ndarray of shape (groups,)
+            Costs c.
+        biased : bool
+            True if the problem has a bias.
+        """
+
+    @abstractmethod
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        """Return (t + width)'alpha and the quadratic dual term of feasible multipliers.
+
+        Each is rounded so that their difference is a bound.
+
+        Parameters
+        ----------
+        phi : Loss
+            Loss; the quadratic dual term of the hinge is 0.
+        costs : tuple of ndarray
+            Lower and upper bounds of c, (groups,) each.
+        way : float
+            1 for a lower bound of the difference, -1 for an upper bound.
+
+        Returns
+        -------
+        linear, ridge : float
+            Linear and quadratic dual term.
+        """
+
+    @abstractmethod
+    def pull_error(self) -> float:
+        """Return a bound on the total error of `pull` over the points.
+
+        The multipliers must be feasible.
+        """
+
+
+class RowMultipliers(Multipliers):
+    """Multipliers stored in an array.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows with operator A and targets t.
+    alpha : ndarray of shape (p,)
+        Multipliers.
+    """
+
+    def __init__(self, rows: Rows, alpha: Array) -> None:
+        self.rows, self.alpha = rows, alpha
+
+    def gain(self) -> float:
+        return float(self.rows.t @ self.alpha)
+
+    def ridge(self, costs: Array) -> float:
+        return float(ridge(self.alpha, self.rows.spread(costs)).sum())
+
+    def pull(self) -> Array:
+        return self.rows.combined(self.alpha)
+
+    def feasible(self, rows: Rows, phi: Loss, costs: Array, biased: bool) -> Array:
+        box = phi.box(rows.spread(costs))
+        if biased and rows.k is not None:
+            return on_grid_by_threshold(self.alpha, box, rows.s, rows.k, rows.T)
+        return round_to_dyadic_grid(self.alpha, box, rows.s if biased else np.zeros(rows.p))
+
+    def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
+        t = self.rows.bounded_targets(-way)
+        t = add_rounded(t, phi.width, -way) if phi.shifts else t
+        # A factor of 1 needs no rounding.
+        gains = self.alpha if (t == 1.0).all() else multiply_rounded(t, self.alpha, -way)
+        gain = sum_rounded(gains, -way)
+        if not phi.is_smooth:
+            return gain, 0.0
+        least, most = costs
+        factor = 0.25 if phi.slope == 2.0 else divide_rounded(0.5, phi.slope, way)
+        used = self.alpha != 0
+        alpha, cost = self.alpha[used], self.rows.spread(least if way > 0 else most)[used]
+        shares = multiply_rounded(factor, divide_rounded(alpha, cost, way), way)
+        return gain, sum_rounded(multiply_rounded(shares, alpha, way), way)
+
+    def pull_error(self) -> float:
+        return 0.0
 
 
 def ridge(alpha: Array, costs: Array) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, gamma_n, round_toward
-from equimargin.formulations.rows.base import GroupedRows
+from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.loss import Loss
 from equimargin.formulations.rows.pair_sweeps import (
@@ -182,12 +182,12 @@ class CountedPairs(Pairs):
     def scale(self, phi: Loss, costs: Array) -> float:
         return float(costs @ self.pairs_of) or 1.0
 
-    def same(self, other: GroupedRows) -> bool:
+    def same(self, other: Rows) -> bool:
         """Return True if both consist of the same pairs.
 
         Parameters
         ----------
-        other : GroupedRows
+        other : Rows
             Rows to compare.
         """
         if self is other or not isinstance(other, CountedPairs):

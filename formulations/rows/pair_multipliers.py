@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.dyadic import round_to_dyadic_grid
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n, round_toward
-from equimargin.formulations.rows.base import GroupedRows, Multipliers, RowMultipliers
+from equimargin.formulations.rows.base import Multipliers, RowMultipliers, Rows
 from equimargin.formulations.rows.counted import BELOW_ALL_PAIRS, CountedPairs, PairSums
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.formulations.rows.loss import Loss
@@ -51,7 +51,7 @@ class ImplicitMultipliers(Multipliers):
         return (self.rows.p,)
 
     def feasible(
-        self, rows: GroupedRows, phi: Loss, costs: Array, biased: bool
+        self, rows: Rows, phi: Loss, costs: Array, biased: bool
     ) -> ImplicitMultipliers:
         if not self.rows.same(rows):
             raise ValueError("the multipliers belong to other pairs than the problem's")
