@@ -495,9 +495,7 @@ class Multipliers(ABC):
         """Return A'alpha, (m,)."""
 
     @abstractmethod
-    def feasible(
-        self, rows: Rows, phi: Loss, costs: Array, biased: bool
-    ) -> Array | Multipliers:
+    def feasible(self, rows: Rows, phi: Loss, costs: Array, biased: bool) -> Array | Multipliers:
         """Return multipliers close to these that are dual feasible.
 
         They satisfy 0 <= alpha <= c top, and S'alpha = 0 if `biased`. The multiplier of

@@ -50,9 +50,7 @@ class ImplicitMultipliers(Multipliers):
         """Shape (p,) of the multipliers."""
         return (self.rows.p,)
 
-    def feasible(
-        self, rows: Rows, phi: Loss, costs: Array, biased: bool
-    ) -> ImplicitMultipliers:
+    def feasible(self, rows: Rows, phi: Loss, costs: Array, biased: bool) -> ImplicitMultipliers:
         if not self.rows.same(rows):
             raise ValueError("the multipliers belong to other pairs than the problem's")
         return self.within_box(phi, costs)

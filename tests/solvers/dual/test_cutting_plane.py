@@ -173,7 +173,9 @@ def test_mixtures_are_feasible_and_their_bounds_hold(monkeypatch: pytest.MonkeyP
         )
         assert error <= alpha.pull_error() <= 1e-12 * float(sum(exact))
         costs = problem.group_costs_within
-        assert alpha.proven(HINGE, costs, 1.0)[0] <= sum(exact) <= alpha.proven(HINGE, costs, -1.0)[0]
+        assert (
+            alpha.proven(HINGE, costs, 1.0)[0] <= sum(exact) <= alpha.proven(HINGE, costs, -1.0)[0]
+        )
         squares = sum((a * a / (4 * c) for a, c in zip(exact, cost, strict=True) if c), Fraction(0))
         assert (
             alpha.proven(SQUARED_HINGE, costs, 1.0)[0]
