@@ -207,6 +207,10 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
 
     The problem must be without integers, exponential, power and semidefinite cones.
     """
+    if not isinstance(problem, cp.Problem):
+        raise ValueError(
+            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
+        )
     unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
     if unset:
         raise ValueError(
