@@ -233,13 +233,13 @@ def proven_optimum(
     exact = ends[0].exact if low == high else None
     doubt = next((end.doubt for end in ends if end.doubt), "")
     reason = f"{reason}; {doubt}" if doubt else reason
-    rounding, (size, fixed) = (
-        0.0,
+    size, fixed = (
         (1.0, Fraction(0))
         if x is None
-        else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT)),
+        else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT))
     )
     image = float(value(program.stated(fixed))) if fixed else 0.0
+    rounding = 0.0
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
     return ProvenOptimum(

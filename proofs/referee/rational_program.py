@@ -89,18 +89,12 @@ class RationalProgram(Bounds):
         claim = self._claim(answer)
         if claim is None:
             return Evidence(run, point=point)
+        accuracy = None
         if own.is_known:
-            return Evidence(
-                run, claim, point, SolveAccuracy(_distance(claim.value, own.interval), 0.0)
-            )
-        if answer.raw is None:
-            return Evidence(run, claim, point)
-        return Evidence(
-            run,
-            claim,
-            point,
-            SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)),
-        )
+            accuracy = SolveAccuracy(_distance(claim.value, own.interval), 0.0)
+        elif answer.raw is not None:
+            accuracy = SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z))
+        return Evidence(run, claim, point, accuracy)
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
         """Return the evidence of a specialised solver's solution.
