@@ -231,17 +231,14 @@ class _Question:
         Only draws with finite optima count.
         """
         comparisons: list[InstanceComparison] = []
+        counted = 0
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
-                if (
-                    sum(
-                        not (comparison.refused or (comparison.equal and not comparison.finite))
-                        for comparison in comparisons
-                    )
-                    == draws
-                ):
+                if counted == draws:
                     break
-                comparisons.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+                found = compare_at(instance, self.a, self.b, self.reading, self.clock)
+                comparisons.append(found)
+                counted += not (found.refused or (found.equal and not found.finite))
         except OutOfTime:
             return comparisons, False
         return comparisons, True
