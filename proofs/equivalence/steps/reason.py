@@ -21,7 +21,6 @@ from equimargin.proofs.equivalence.steps.moves import (
     ObjectiveMap,
     Renaming,
     Twin,
-    mapped,
 )
 from equimargin.proofs.equivalence.steps.renaming import ColourRefinement, RenamingSearch
 from equimargin.proofs.equivalence.steps.rules import CHOICES, Choice, normal
@@ -85,7 +84,7 @@ class Reason:
             Map from a number of a step to the new number.
         """
         first, second = (
-            tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second)
+            tuple(step.mapped(number) for step in steps) for steps in (self.first, self.second)
         )
         return Reason(first, second, self.renaming.mapped(number))
 
