@@ -68,15 +68,6 @@ class RationalProgram(Bounds):
             return None
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        answer : Answer
-            Answer of the backend.
-        """
         own = optimum(self.problem, answer.declaration.id)
         point = self._proof(own.interval, answer.declaration.id)
         point = replace(point, difference=_difference(own.exact, optimum(self.problem).exact))
@@ -97,15 +88,6 @@ class RationalProgram(Bounds):
         return Evidence(run, claim, point, accuracy)
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
-        """Return the evidence of a specialised solver's solution.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        solution : ProgramSolution
-            Solution of the solver.
-        """
         if solution.status is not Status.OPTIMAL:
             return Evidence(run)
         try:
