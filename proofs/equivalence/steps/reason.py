@@ -160,14 +160,10 @@ def find_reason(
             one, other = (
                 side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True)
             )
-            if one is None or other is None:
+            if one is None or other is None or (one.steps, other.steps) in tried:
                 continue
-            renaming = (
-                None
-                if (one.steps, other.steps) in tried
-                else RenamingSearch(one.coloured, other.coloured, clock).run()
-            )
             tried.add((one.steps, other.steps))
+            renaming = RenamingSearch(one.coloured, other.coloured, clock).run()
             if renaming is not None:
                 return Reason(one.steps, other.steps, renaming)
     return None
