@@ -94,9 +94,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
     moved = max(
         (float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in requested.items()), default=0.0
     )
-    return FeasiblePoint(
-        program.objective(x), moved, hidden_by_rounding(program, x, others, clock)
-    )
+    return FeasiblePoint(program.objective(x), moved, hidden_by_rounding(program, x, others, clock))
 
 
 def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:

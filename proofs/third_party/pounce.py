@@ -105,9 +105,7 @@ class _Row(NamedTuple):
 
 def _part(rows: list[_Row]) -> tuple[list[list[Any]], list[int | str]]:
     """Return the nonzero entries of the left sides, and the right sides."""
-    entries = [
-        [i, j, number(v)] for i, row in enumerate(rows) for j, v in enumerate(row.left) if v
-    ]
+    entries = [[i, j, number(v)] for i, row in enumerate(rows) for j, v in enumerate(row.left) if v]
     return entries, [number(row.side) for row in rows]
 
 
