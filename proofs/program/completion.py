@@ -87,6 +87,7 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
         ) from None
     if completion is None:
         raise ValueError(VIOLATED)
+    # The best values of the other variables complete the given ones.
     values = fixed | dict(zip(others, completion, strict=True))
     x = tuple(values[j] for j in range(program.n))
     if not program.is_feasible(x):
