@@ -53,6 +53,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.programs import compile_program
 from equimargin.formulations.rows.listed import Tube
+from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure import enclosure
 from equimargin.proofs.foreign_machines import (
     AnyModel,
@@ -133,9 +134,10 @@ class Audit:
     @property
     def excess(self) -> tuple[float, float]:
         """Lower and upper bound of the excess over the optimum, in units of the objective."""
-        return max(
-            self.objective.lower - self.optimum.upper, 0.0
-        ), self.objective.upper - self.optimum.lower
+        return (
+            max(_difference(self.objective.lower, self.optimum.upper, -1), 0.0),
+            _difference(self.objective.upper, self.optimum.lower, 1),
+        )
 
     @property
     def relative_excess(self) -> tuple[float, float]:
@@ -446,6 +448,14 @@ def _start(problem: MarginProblem, whole: MarginProblem, point: Point) -> Point 
     if point.alpha is None:
         return None
     return Point(alpha=_multipliers(whole.rows.rdot(point.alpha)[: problem.m], problem))
+
+
+def _difference(first: float, second: float, way: int) -> float:
+    """Return first - second, rounded down (way -1) or up (1)."""
+    difference = first - second
+    if not np.isfinite(difference):
+        return difference
+    return outward(Fraction(first) - Fraction(second), way)
 
 
 def _finite(C: float) -> float:

@@ -2255,7 +2255,7 @@ def semidefiniteness_of_program(P: SparseIntegers) -> str:
 
     Parameters
     ----------
-    P : SparseRows
+    P : SparseIntegers
         Quadratic part of the program.
     """
     entries = [
@@ -2281,7 +2281,7 @@ def dense_part(P: SparseIntegers, used: list[int]) -> list[list[int]]:
 
     Parameters
     ----------
-    P : SparseRows
+    P : SparseIntegers
         Quadratic part of the program.
     used : list of int
         Rows and columns that have entries.
@@ -2299,7 +2299,7 @@ def product(M: SparseIntegers, x: Vector) -> Vector:
 
     Parameters
     ----------
-    M : SparseRows
+    M : SparseIntegers
         Matrix.
     x : Vector
         Vector.

@@ -27,6 +27,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array, Index, dense
 from equimargin.formulations.problem.labels import number_labels
 from equimargin.proofs.foreign_models import (
+    ForeignModel,
     Model,
     class_weights,
     kernel_values,
@@ -36,7 +37,6 @@ from equimargin.proofs.foreign_models import (
     read_nu,
     refuse_one_norm,
     stated,
-    transformed,
     unwrapped,
 )
 
@@ -62,79 +62,49 @@ class Machine:
 
 
 @dataclass(frozen=True, eq=False)
-class Machines:
+class Machines(ForeignModel):
     """Classifier of several classes, as the machines whose votes or values it compares.
 
     Parameters
     ----------
-    source : str
-        Kind of the classifier, as text.
+    source, steps, numeric_labels
+        As in `ForeignModel`.
     k : int
         Number of classes.
     machines : tuple of Machine
         Machines.
-    steps : fitted transformer or None
-        As in `Model`.
-    numeric_labels : bool, default False
-        As in `Model`.
     """
 
-    source: str
     k: int
     machines: tuple[Machine, ...]
-    steps: Any = None
-    numeric_labels: bool = False
-
-    def features(self, X: Any) -> Any:
-        """Return the features that the machines saw, as `Model.features` does.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame
-            Features as passed to the pipeline.
-        """
-        return transformed(self.steps, X)
 
 
 @dataclass(frozen=True, eq=False)
-class JointModel:
+class JointModel(ForeignModel):
     """Weights of all classes that one problem determines, that of Crammer and Singer.
 
     Parameters
     ----------
-    source : str
-        Kind of the classifier, as text.
+    source, steps, numeric_labels
+        As in `ForeignModel`.
     C : float or None
         Cost; None if the model does not have it.
     W : ndarray of shape (k, d)
         Weights of the features; the last column is of the constant, if there is one.
     constant : float or None
         Feature appended to every point; None without an intercept.
-    steps : fitted transformer or None
-        As in `Model`.
     assumed : str
-        As in `Model`.
-    numeric_labels : bool, default False
         As in `Model`.
     """
 
-    source: str
     C: float | None
     W: Array
     constant: float | None
-    steps: Any = None
     assumed: str = ""
-    numeric_labels: bool = False
 
     def features(self, X: Any) -> Any:
-        """Return the features of the problem, dense, with the appended constant.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame
-            Features as passed to the pipeline.
-        """
-        points = np.asarray(dense(transformed(self.steps, X)), dtype=np.float64)
+        # They are dense, with the appended constant.
+        points = np.asarray(dense(super().features(X)), dtype=np.float64)
         if self.constant is None:
             return points
         return np.column_stack([points, np.full(len(points), self.constant)])
@@ -185,7 +155,7 @@ def of_classifier(estimator: Any) -> AnyModel:
     names = [machine.name for machine in machines]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise ValueError(f"two machines of the {kind} have the name {twice!r}; rename the classes")
-    return Machines(f"{kind}{at_end}", len(classes), machines, steps)
+    return Machines(f"{kind}{at_end}", len(classes), machines, steps=steps)
 
 
 def _joint(estimator: Any) -> JointModel:

@@ -30,7 +30,7 @@ Manuals of scikit-learn 1.x, LIBSVM 3.x and LIBLINEAR 2.x.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -132,52 +132,23 @@ class ClaimedProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """Coefficients and claimed problem of a model, with equimargin's signs.
+class ForeignModel:
+    """Model of another program.
 
     Parameters
     ----------
     source : str
         Kind of the model, as text.
-    claimed : ClaimedProblem
-        Problem that it claims to solve.
-    b : float
-        Bias that the model's predictions add to w.x or the kernel sum.
-    w : ndarray or None of shape (d,)
-        Weights of a linear model.
-    coefficients : ndarray or None of shape (n,)
-        Coefficients of the support vectors, None for a model with w. The support
-        vectors are rows of the data, given by their indices (support, (n,)), by their
-        features (vectors, (n, d), dense or sparse), or by both, which must then agree.
-    assumed : str, default ""
-        Assumptions on the problem that the model's file does not state, as text; empty
-        if there are none.
     steps : fitted transformer or None
         Transformation of the features before the model in a pipeline; None without one.
-    nu : float or None
-        Parameter of a NuSVC, which determines C with the coefficients; None for others.
     numeric_labels : bool, default False
         True if the labels are numbers, so that the text of a number in the data is its
         number, and "+1" is larger than "-1".
-    thresholds : ndarray or None of shape (L - 1,)
-        Thresholds of an ordinal model; None for others.
-    has_multipliers : bool, default True
-        False if the coefficients are those of f alone, and of every row.
     """
 
     source: str
-    claimed: ClaimedProblem
-    b: float
-    w: Array | None = None
-    coefficients: Array | None = None
-    support: NDArray[np.int64] | None = None
-    vectors: Any = None
-    assumed: str = ""
-    steps: Any = None
-    nu: float | None = None
-    numeric_labels: bool = False
-    thresholds: Array | None = None
-    has_multipliers: bool = True
+    steps: Any = field(default=None, kw_only=True)
+    numeric_labels: bool = field(default=False, kw_only=True)
 
     def features(self, X: Any) -> Any:
         """Return the features that the pipeline passes to the model.
@@ -197,27 +168,55 @@ class Model:
         ValueError
             If a step rejects the features.
         """
-        return transformed(self.steps, X)
+        if self.steps is None:
+            return X
+        try:
+            return self.steps.transform(X)
+        except (ValueError, TypeError, KeyError, AttributeError) as reason:
+            raise ValueError(
+                f"the pipeline's steps before its last one reject these features: {reason}"
+            ) from None
 
 
-def transformed(steps: Any, X: Any) -> Any:
-    """Return the features after the steps of a pipeline; errors as in `Model.features`.
+@dataclass(frozen=True, eq=False)
+class Model(ForeignModel):
+    """Coefficients and claimed problem of a model, with equimargin's signs.
 
     Parameters
     ----------
-    steps : fitted transformer or None
-        Steps before the last; None if there are none.
-    X : array-like or DataFrame
-        Features as passed to the pipeline.
+    source, steps, numeric_labels
+        As in `ForeignModel`.
+    claimed : ClaimedProblem
+        Problem that it claims to solve.
+    b : float
+        Bias that the model's predictions add to w.x or the kernel sum.
+    w : ndarray or None of shape (d,)
+        Weights of a linear model.
+    coefficients : ndarray or None of shape (n,)
+        Coefficients of the support vectors, None for a model with w. The support
+        vectors are rows of the data, given by their indices (support, (n,)), by their
+        features (vectors, (n, d), dense or sparse), or by both, which must then agree.
+    assumed : str, default ""
+        Assumptions on the problem that the model's file does not state, as text; empty
+        if there are none.
+    nu : float or None
+        Parameter of a NuSVC, which determines C with the coefficients; None for others.
+    thresholds : ndarray or None of shape (L - 1,)
+        Thresholds of an ordinal model; None for others.
+    has_multipliers : bool, default True
+        False if the coefficients are those of f alone, and of every row.
     """
-    if steps is None:
-        return X
-    try:
-        return steps.transform(X)
-    except (ValueError, TypeError, KeyError, AttributeError) as reason:
-        raise ValueError(
-            f"the pipeline's steps before its last one reject these features: {reason}"
-        ) from None
+
+    claimed: ClaimedProblem
+    b: float
+    w: Array | None = None
+    coefficients: Array | None = None
+    support: NDArray[np.int64] | None = None
+    vectors: Any = None
+    assumed: str = ""
+    nu: float | None = None
+    thresholds: Array | None = None
+    has_multipliers: bool = True
 
 
 def stated(

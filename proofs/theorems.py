@@ -78,7 +78,8 @@ def find_line(theorem: str) -> int:
         If there is no such theorem.
     """
     file, name = theorem.split(".")
-    before, match, _ = read_theory(file).partition(f"\nTheorem {name}")
-    if not match:
+    text = read_theory(file)
+    match = re.search(rf"^Theorem {re.escape(name)}\b", text, re.MULTILINE)
+    if match is None:
         raise LookupError(f"no theorem is called {theorem}")
-    return before.count("\n") + 2
+    return text.count("\n", 0, match.start()) + 1

@@ -1,9 +1,10 @@
-"""Conversion of a cvxpy problem to a program in rational numbers."""
+"""Conversion of a cvxpy problem, or of its standard form, to a program in rational numbers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -58,13 +59,38 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
         parameter is not set, or a number is not finite.
     """
     form, columns, places = compile_form(problem)
-    n, low, high = (
-        len(form.q),
-        np.flatnonzero(np.isfinite(form.lower)).tolist(),
-        np.flatnonzero(np.isfinite(form.upper)).tolist(),
+    program = program_of_form(form, reading)
+    added = len(program.b) + len(program.h) - len(form.h)
+    return replace(
+        program,
+        maximised=problem.objective.NAME == "maximize",
+        columns=columns,
+        rows={
+            name: place
+            if place.stop <= form.zero
+            else slice(place.start + added, place.stop + added)
+            for name, place in places.items()
+        },
     )
+
+
+def program_of_form(form: StandardForm, reading: Reading = "exact") -> Program:
+    """Return a program in floats as one in rational numbers.
+
+    Parameters
+    ----------
+    form : StandardForm
+        Program; its bounds on variables become the first rows of G, lower ones first.
+    reading : Reading
+        Interpretation of floats, as in `compile_program`.
+    """
+    n, low = len(form.q), np.flatnonzero(np.isfinite(form.lower))
+    high = np.flatnonzero(np.isfinite(form.upper))
     G, h = matrix(form.G, len(form.h), n, "G", reading), vector(form.h, reading)
-    bounds = (*({j: Fraction(-1)} for j in low), *({j: Fraction(1)} for j in high))
+    bounds = (
+        *({j: Fraction(-1)} for j in low.tolist()),
+        *({j: Fraction(1)} for j in high.tolist()),
+    )
     ends = (*vector(-form.lower[low], reading), *vector(form.upper[high], reading))
     return Program(
         _symmetric(matrix(form.P, n, n, "P", reading)),
@@ -75,15 +101,7 @@ def compile_program(problem: Any, reading: Reading = "exact") -> Program:
         (*ends, *h[form.zero :]),
         read(form.offset, reading),
         form.cones,
-        problem.objective.NAME == "maximize",
-        columns,
-        {
-            name: place
-            if place.stop <= form.zero
-            else slice(place.start + len(ends), place.stop + len(ends))
-            for name, place in places.items()
-        },
-        reading,
+        reading=reading,
     )
 
 
@@ -179,6 +197,10 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
 
     The problem must be without integers, exponential, power and semidefinite cones.
     """
+    if not isinstance(problem, cp.Problem):
+        raise ValueError(
+            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
+        )
     unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
     if unset:
         raise ValueError(

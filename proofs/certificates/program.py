@@ -22,7 +22,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.program import Program
 from equimargin.formulations.programs.rational import Matrix
 from equimargin.proofs import checker
-from equimargin.proofs.certificates.writing import document, integer, ratio
+from equimargin.proofs.certificates.writing import document, number
 from equimargin.proofs.enclosure.interval import Enclosure
 from equimargin.proofs.program.proven_optimum import optimum, proven_optimum
 from equimargin.solvers.exact.program.optimum import Infeasible, Optimum, UnboundedProgram
@@ -124,7 +124,7 @@ def state(program: Program) -> dict[str, Any]:
     return {
         "P": [[i, j, v] for i, j, v in _entries(program.P) if i >= j],
         "q": _list(program.q),
-        "c": _number(program.c),
+        "c": number(program.c),
         "A": list(map(list, _entries(program.A))),
         "b": _list(program.b),
         "G": list(map(list, _entries(program.G))),
@@ -189,17 +189,12 @@ def _points(side: Mapping[str, Numbers] | None) -> dict[str, list[int | str]] | 
 
 
 def _entries(M: Matrix) -> list[tuple[int, int, int | str]]:
-    return [(i, j, _number(v)) for i, row in enumerate(M.rows) for j, v in sorted(row.items())]
+    return [(i, j, number(v)) for i, row in enumerate(M.rows) for j, v in sorted(row.items())]
 
 
 def _list(numbers: Numbers) -> list[int | str]:
-    return [_number(v) for v in numbers]
+    return [number(v) for v in numbers]
 
 
 def _claimed(bound: Fraction | float) -> int | str:
-    return _number(bound) if isinstance(bound, Fraction) else str(bound)
-
-
-def _number(v: Fraction) -> int | str:
-    """Return a rational as JSON: an integer or the text p/q."""
-    return integer(v.numerator) if v.denominator == 1 else ratio(v)
+    return number(bound) if isinstance(bound, Fraction) else str(bound)

@@ -85,6 +85,17 @@ def ratio(v: Fraction) -> str:
     return "/".join(str(integer(part)) for part in v.as_integer_ratio())
 
 
+def number(v: Fraction) -> int | str:
+    """Return a rational number as JSON: an integer, or the text p/q.
+
+    Parameters
+    ----------
+    v : Fraction
+        Number.
+    """
+    return integer(v.numerator) if v.denominator == 1 else ratio(v)
+
+
 def write_certificate(certificate: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a certificate to a file; after an error the file is as it was before.
 

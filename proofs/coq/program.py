@@ -156,20 +156,8 @@ def _by_hand(file: str) -> str:
 
 
 def _ocaml(folder: Path, *files: str) -> None:
-    command = [
-        "ocamlfind",
-        "ocamlopt",
-        "-O3",
-        "-w",
-        "-a",
-        "-package",
-        "zarith",
-        "-linkpkg",
-        *files,
-        "-o",
-        "program",
-    ]
-    ended = run("OCaml", command, folder)
+    command = ["ocamlfind", "ocamlopt", "-O3", "-w", "-a", "-package", "zarith", "-linkpkg"]
+    ended = run("OCaml", [*command, *files, "-o", "program"], folder)
     if ended.returncode:
         output = " ".join((ended.stdout + ended.stderr).split())[-300:]
         raise NotProved(

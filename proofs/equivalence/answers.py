@@ -150,7 +150,7 @@ def _accepts_variables(one: StatedProgram, other: StatedProgram, variables: froz
     given = {
         mine[name]: values[theirs[name]]
         for name in variables
-        if name in mine and values.keys() >= {theirs.get(name)}
+        if name in mine and theirs.get(name) in values
     }
     return is_optimal_at(one.program, first, given, one.clock.left)
 

@@ -342,8 +342,8 @@ def exact_value(
 
     Raises
     ------
-    KeyError,
-        ValueError, TypeError As in `stated`; a ValueError also if nothing is proven.
+    KeyError, ValueError, TypeError
+        As in `stated`; a ValueError also if nothing is proven.
     """
     return stated(statement, data, reading, Clock(seconds)).optimum
 

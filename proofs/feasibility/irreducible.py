@@ -170,9 +170,12 @@ def make_irreducible(
     # Coprime integers have the fewest digits.
     weights = {i: Fraction(v, gcd(*values)) for i, v in zip(members, values, strict=True)}
     excess = measure_excess(constraints, weights)
-    _require(excess is not None)
+    if excess is None:
+        raise ArithmeticError(
+            "an irreducible set does not satisfy its conditions: please report the program"
+        )
     points = {} if unfinished else _points(constraints, members, clock)
-    return Contradiction(weights, points, excess or ZERO, unfinished)
+    return Contradiction(weights, points, excess, unfinished)
 
 
 def measure_excess(
@@ -376,11 +379,3 @@ def _moved_along(
     step = min(signed or steps.values(), key=abs)
     moved = {i: w + step * direction.get(i, ZERO) for i, w in weights.items()}
     return {i: w for i, w in moved.items() if w != 0}
-
-
-def _require(holds: bool) -> None:
-    """Raise ArithmeticError if a result is not proven: a fault of the algorithm."""
-    if not holds:
-        raise ArithmeticError(
-            "an irreducible set does not satisfy its conditions: please report the program"
-        )

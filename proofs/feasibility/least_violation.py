@@ -14,7 +14,6 @@ gradient. NeurIPS 2021.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -86,7 +85,7 @@ def row_sizes(C: Any) -> Array:
 
 def _multipliers(M: Any, ends: Array, low: Array, high: Array, clock: Clock) -> Array | None:
     """Return multipliers of M v <= ends, low <= v <= high at the least last v, or None."""
-    began, given, highs = time.perf_counter(), highspy.HighsLp(), quiet_highs()
+    given, highs = highspy.HighsLp(), quiet_highs()
     given.num_row_, given.num_col_ = M.shape
     given.col_cost_ = np.append(np.zeros(len(low) - 1), 1.0)
     given.col_lower_, given.col_upper_ = low, high
@@ -97,7 +96,7 @@ def _multipliers(M: Any, ends: Array, low: Array, high: Array, clock: Clock) -> 
     highs.passModel(given)
     options = {"solver": "pdlp", "threads": 1, "pdlp_optimality_tolerance": TOLERANCE}
     options |= {f"{side}_feasibility_tolerance": TOLERANCE for side in ("primal", "dual")}
-    options["time_limit"] = max(clock.left - (time.perf_counter() - began), 0.0)
+    options["time_limit"] = clock.left
     for option, setting in options.items():
         highs.setOptionValue(option, setting)
     highs.HandleUserInterrupt = True

@@ -27,6 +27,7 @@ import numpy as np
 
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array, Index
+from equimargin.formulations.programs.compiled import program_of_form
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.checker import outward
 from equimargin.proofs.enclosure.interval import enclosure
@@ -34,7 +35,6 @@ from equimargin.proofs.outward.boxes import bounds_of_rows, implied_bounds
 from equimargin.proofs.outward.convexity import prove_convexity
 from equimargin.proofs.outward.ends import Ball, lower_end, upper_end
 from equimargin.proofs.outward.interior import interior_multipliers, interior_points
-from equimargin.proofs.outward.rational import bound_count, program_of_form
 from equimargin.proofs.outward.repair import repaired_multipliers, repaired_points
 from equimargin.solvers.exact.program.clock import Clock
 
@@ -238,12 +238,17 @@ def _in_rationals(
     """Return an interval with the ends that rational numbers prove within the time."""
     form = found.form
     program = program_of_form(form)
-    full = np.concatenate([np.zeros(bound_count(form)), z[form.zero :]])
-    given = (x, z[: form.zero], full)
+    rows = z[form.zero :]
+    padded = np.append(np.zeros(len(program.h) - len(rows)), rows)
+    given = (x, z[: form.zero], padded)
     for point in (given, None):
         if found.width <= width or clock.left <= 0:
             break
-        proof = enclosure(program, point, seconds=clock.left / 2)
+        try:
+            proof = enclosure(program, point, seconds=clock.left / 2)
+        except ValueError:
+            # P is proven in floats already, and a proof in rational numbers takes too long.
+            break
         found = _raised(found, outward(proof.lower, -1), "rational numbers", found.z)
         found = _lowered(found, outward(proof.upper, 1), "rational numbers", found.x)
     return found

@@ -1,4 +1,4 @@
-"""Programs in floats as programs in rational numbers, with points that prove an interval.
+"""Points in rational numbers that prove an interval of a program in floats.
 
 The multipliers of bounds on variables, and of rows of one variable, are the residual
 r = P x + q + G'z in rational numbers: no other number of the answer is changed.
@@ -13,44 +13,16 @@ from math import inf
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.programs.from_arrays import matrix, vector
+from equimargin.formulations.programs.compiled import program_of_form
+from equimargin.formulations.programs.from_arrays import vector
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Vector
-from equimargin.formulations.programs.reading import read
+from equimargin.formulations.programs.rational import Vector
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.enclosure.interval import Enclosure, enclosure
 from equimargin.proofs.enclosure.lower import Dual
 
 NARROW = 1e-9
 """Relative width at which no further points in rational numbers are sought."""
-
-
-def program_of_form(form: StandardForm) -> Program:
-    """Return the program in rational numbers, each float the dyadic number that it is.
-
-    Parameters
-    ----------
-    form : StandardForm
-        Program; its bounds on variables become the first rows of G, lower ones first.
-    """
-    n, low = len(form.q), np.flatnonzero(np.isfinite(form.lower))
-    high = np.flatnonzero(np.isfinite(form.upper))
-    G, h = matrix(form.G, len(form.h), n, "G", "exact"), vector(form.h, "exact")
-    bounds = (
-        *({j: Fraction(-1)} for j in low.tolist()),
-        *({j: Fraction(1)} for j in high.tolist()),
-    )
-    ends = (*vector(-form.lower[low], "exact"), *vector(form.upper[high], "exact"))
-    return Program(
-        matrix(form.P, n, n, "P", "exact"),
-        vector(form.q, "exact"),
-        G.part(range(form.zero)),
-        h[: form.zero],
-        Matrix((*bounds, *G.rows[form.zero :]), n),
-        (*ends, *h[form.zero :]),
-        read(form.offset, "exact"),
-        form.cones,
-    )
 
 
 def exact_enclosure(form: StandardForm, x: Array, z: Array, seconds: float) -> Enclosure:
@@ -72,8 +44,9 @@ def exact_enclosure(form: StandardForm, x: Array, z: Array, seconds: float) -> E
     ValueError
         If P is not proven to be positive semidefinite.
     """
-    program, boxes = program_of_form(form), bound_count(form)
-    padded = np.concatenate([np.zeros(boxes), z[form.zero :]])
+    program, rows = program_of_form(form), z[form.zero :]
+    # The rows of G begin with the bounds on variables.
+    padded = np.append(np.zeros(len(program.h) - len(rows)), rows)
     point = tuple(Fraction(v) for v in x.tolist())
     dual = _dual(program, point, vector(z[: form.zero], "exact"), vector(padded, "exact"))
     primal = point if program.is_feasible(point) else None
@@ -97,17 +70,6 @@ def exact_enclosure(form: StandardForm, x: Array, z: Array, seconds: float) -> E
     if near.upper < known.upper:
         known = replace(known, upper=near.upper, primal=near.primal, upper_by=near.upper_by)
     return known
-
-
-def bound_count(form: StandardForm) -> int:
-    """Return the number of finite bounds on variables.
-
-    Parameters
-    ----------
-    form : StandardForm
-        Program.
-    """
-    return int(np.isfinite(form.lower).sum() + np.isfinite(form.upper).sum())
 
 
 def _dual(program: Program, x: Vector, y: Vector, z: Vector) -> Dual | None:

@@ -24,6 +24,8 @@ from equimargin.proofs.program.rounding import hidden_by_rounding
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.exact.program.linear_system import solution_near
 
+VIOLATED = "no exactly feasible point has the given values: they violate a constraint"
+"""Error message for values near which no feasible point is found."""
 TIGHT = 1e-9
 """Slack, relative to 1 + |h|, up to which an inequality becomes an equation.
 
@@ -76,29 +78,24 @@ def completed(program: Program, given: Mapping[str, Any], seconds: float) -> Fea
         )
     try:
         fixed = _made_exact(program, requested, clock)
-        others = _others(program, fixed)
+        others = [j for j in range(program.n) if j not in fixed]
         rest = with_values(program, fixed, others)
         completion = enclosure(rest, seconds=max(clock.left, 1e-3)).primal if others else ()
     except OutOfTime as reason:
         raise ValueError(
             f"no exactly feasible point was found near the given values: {reason}"
         ) from None
-    x = [Fraction(0)] * program.n
-    for j, value in (
-        *fixed.items(),
-        *zip(others, completion or [Fraction(0)] * len(others), strict=True),
-    ):
-        x[j] = value
-    if completion is None or not program.is_feasible(x):
-        raise ValueError(
-            "no exactly feasible point has the given values: they violate a constraint"
-        )
+    if completion is None:
+        raise ValueError(VIOLATED)
+    # The best values of the other variables complete the given ones.
+    values = fixed | dict(zip(others, completion, strict=True))
+    x = tuple(values[j] for j in range(program.n))
+    if not program.is_feasible(x):
+        raise ValueError(VIOLATED)
     moved = max(
         (float(abs(fixed[j] - v) / (1 + abs(v))) for j, v in requested.items()), default=0.0
     )
-    return FeasiblePoint(
-        program.objective(x), moved, hidden_by_rounding(program, tuple(x), others, clock)
-    )
+    return FeasiblePoint(program.objective(x), moved, hidden_by_rounding(program, x, others, clock))
 
 
 def _by_columns(program: Program, given: Mapping[str, Any]) -> Values:
@@ -157,8 +154,4 @@ def _made_exact(program: Program, asked: Values, clock: Clock) -> Values:
             exact = dict(zip(asked, solution, strict=True))
             if all(product(row, exact) <= end for row, end in own):
                 return exact
-    raise ValueError("no exactly feasible point has the given values: they violate a constraint")
-
-
-def _others(program: Program, fixed: Values) -> list[int]:
-    return [j for j in range(program.n) if j not in fixed]
+    raise ValueError(VIOLATED)

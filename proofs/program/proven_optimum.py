@@ -9,6 +9,7 @@ it to the family's scale, the common units of the family's values.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite, isnan
@@ -233,13 +234,16 @@ def proven_optimum(
     exact = ends[0].exact if low == high else None
     doubt = next((end.doubt for end in ends if end.doubt), "")
     reason = f"{reason}; {doubt}" if doubt else reason
-    rounding, (size, fixed) = (
-        0.0,
+    size, fixed = (
         (1.0, Fraction(0))
         if x is None
-        else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT)),
+        else size_and_constant(program, x, Clock(SECONDS_OF_A_CONSTANT))
     )
-    image = float(value(program.stated(fixed))) if fixed else 0.0
+    constant = rounding = 0.0
+    if fixed:
+        # A map such as a logarithm may have no value there.
+        with suppress(ArithmeticError, ValueError):
+            constant = float(value(program.stated(fixed)))
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))
     return ProvenOptimum(
@@ -248,7 +252,7 @@ def proven_optimum(
         exact,
         reason,
         size,
-        image if isfinite(image) else 0.0,
+        constant if isfinite(constant) else 0.0,
         x,
         y,
         z,

@@ -268,14 +268,8 @@ def failed(
 
     Parameters
     ----------
-    family : str
-        Id of the family.
-    formulation : str or None
-        Id of the declaration; None for a specialised solver.
-    solver : str
-        Name of the backend or of the solver.
-    control : bool
-        True if the declaration is wrong on purpose.
+    family, formulation, solver, control
+        As in `skipped`.
     failure : Exception
         Exception of the run.
     """

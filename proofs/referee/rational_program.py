@@ -68,15 +68,6 @@ class RationalProgram(Bounds):
             return None
 
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        answer : Answer
-            Answer of the backend.
-        """
         own = optimum(self.problem, answer.declaration.id)
         point = self._proof(own.interval, answer.declaration.id)
         point = replace(point, difference=_difference(own.exact, optimum(self.problem).exact))
@@ -89,29 +80,14 @@ class RationalProgram(Bounds):
         claim = self._claim(answer)
         if claim is None:
             return Evidence(run, point=point)
+        accuracy = None
         if own.is_known:
-            return Evidence(
-                run, claim, point, SolveAccuracy(_distance(claim.value, own.interval), 0.0)
-            )
-        if answer.raw is None:
-            return Evidence(run, claim, point)
-        return Evidence(
-            run,
-            claim,
-            point,
-            SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z)),
-        )
+            accuracy = SolveAccuracy(_distance(claim.value, own.interval), 0.0)
+        elif answer.raw is not None:
+            accuracy = SolveAccuracy(*own_residual(answer.raw.form, answer.raw.x, answer.raw.z))
+        return Evidence(run, claim, point, accuracy)
 
     def of_solution(self, run: Run, solution: ProgramSolution) -> Evidence:
-        """Return the evidence of a specialised solver's solution.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        solution : ProgramSolution
-            Solution of the solver.
-        """
         if solution.status is not Status.OPTIMAL:
             return Evidence(run)
         try:

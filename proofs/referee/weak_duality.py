@@ -62,15 +62,6 @@ class WeakDuality(Bounds):
     # Overflow needs no warning: its inf or NaN counts as inaccurate, or proves nothing.
     @np.errstate(all="ignore")
     def of_answer(self, run: Run, answer: Answer) -> Evidence:
-        """Return the evidence of a backend's answer to a declaration.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        answer : Answer
-            Answer of the backend.
-        """
         problem = self.problem
         if answer.raw is None:
             return Evidence(run)
@@ -102,19 +93,9 @@ class WeakDuality(Bounds):
 
     @np.errstate(all="ignore")
     def of_solution(self, run: Run, solution: Solution) -> Evidence:
-        """Return the evidence of a specialised solver's solution.
-
-        The value is the solution's primal value, and the accuracy is the gap of its
-        point. A point without multipliers has no gap. Multipliers derived from its f may
-        prove a lower bound of the family's optimum, and never count against the answer.
-
-        Parameters
-        ----------
-        run : Run
-            Run that gave the answer.
-        solution : Solution
-            Solution of the solver.
-        """
+        # The accuracy is the gap of the point, and a point without multipliers has none.
+        # Multipliers derived from its f may prove a lower bound of the family's optimum, and
+        # never count against the answer.
         problem, point = self.problem, solution.point
         proof = self._proof(point, complete(problem, point))
         proven = proof.proven

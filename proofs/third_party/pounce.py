@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from equimargin.proofs import checker
-from equimargin.proofs.certificates.writing import document, integer, ratio
+from equimargin.proofs.certificates.writing import document, number
 from equimargin.proofs.third_party.vipr import UnsupportedError
 
 SCHEMA = "pounce.lean-cert/v1"
@@ -48,7 +48,7 @@ def translate(data: bytes) -> dict[str, Any]:
         raise ValueError(f"the schema must begin with {SCHEMA}")
     if (kind := _key(given, "problem_class")) != "qp-convex":
         raise UnsupportedError(f"the problem class {kind!r:.40} is not checked, only qp-convex")
-    if _number(_key(given, "tolerance")) != 0:
+    if _rational(_key(given, "tolerance")) != 0:
         raise UnsupportedError("the tolerance must be 0")
     stated, equations = _program(_key(given, "problem"))
     claimed, primal, dual = _sides(given, equations)
@@ -92,23 +92,21 @@ class _Row(NamedTuple):
     @classmethod
     def read(cls, given: Any, n: int) -> _Row:
         """Return a constraint of a certificate, lower <= left'x as -left'x <= -lower."""
-        left = [_number(v) for v in _array(_key(given, "coeffs"))]
+        left = [_rational(v) for v in _array(_key(given, "coeffs"))]
         if len(left) != n:
             raise ValueError(f"a constraint must have {n} coefficients")
         lower, upper = _key(given, "lower"), _key(given, "upper")
         if lower == upper or (lower == "-inf" and upper != "+inf"):
-            return cls(lower == upper, left, _number(upper))
+            return cls(lower == upper, left, _rational(upper))
         if upper != "+inf":
             raise ValueError("a constraint must be an equation, or have one finite side")
-        return cls(False, [-v for v in left], -_number(lower))
+        return cls(False, [-v for v in left], -_rational(lower))
 
 
 def _part(rows: list[_Row]) -> tuple[list[list[Any]], list[int | str]]:
     """Return the nonzero entries of the left sides, and the right sides."""
-    entries = [
-        [i, j, _written(v)] for i, row in enumerate(rows) for j, v in enumerate(row.left) if v
-    ]
-    return entries, [_written(row.side) for row in rows]
+    entries = [[i, j, number(v)] for i, row in enumerate(rows) for j, v in enumerate(row.left) if v]
+    return entries, [number(row.side) for row in rows]
 
 
 def _quadratic_part(objective: Any, n: int) -> list[list[Any]]:
@@ -120,7 +118,7 @@ def _quadratic_part(objective: Any, n: int) -> list[list[Any]]:
         raise ValueError("Q must be symmetric, with its entries on and below the diagonal")
     factor = 1 if half else 2
     return [
-        [_key(entry, "i"), _key(entry, "j"), _written(factor * _number(_key(entry, "val")))]
+        [_key(entry, "i"), _key(entry, "j"), number(factor * _rational(_key(entry, "val")))]
         for entry in _array(_key(Q, "entries"))
     ]
 
@@ -148,13 +146,13 @@ def _sides(
 
 def _multipliers(given: Any, equations: list[bool]) -> dict[str, Any]:
     """Return the multipliers y of the equations and z of the inequalities."""
-    numbers = [_number(v) for v in _array(given)]
+    numbers = [_rational(v) for v in _array(given)]
     if len(numbers) != len(equations):
         raise ValueError(f"there must be {len(equations)} multipliers, one for each constraint")
     pairs = list(zip(numbers, equations, strict=True))
     return {
-        "y": [_written(-v) for v, equal in pairs if equal],
-        "z": [_written(v) for v, equal in pairs if not equal],
+        "y": [number(-v) for v, equal in pairs if equal],
+        "z": [number(v) for v, equal in pairs if not equal],
     }
 
 
@@ -170,7 +168,7 @@ def _array(given: Any) -> list[Any]:
     return given
 
 
-def _number(given: Any) -> Fraction:
+def _rational(given: Any) -> Fraction:
     """Return the number of an object with the texts `num` and `den`."""
     parts = _key(given, "num"), _key(given, "den")
     if not all(isinstance(part, str) for part in parts):
@@ -179,9 +177,4 @@ def _number(given: Any) -> Fraction:
 
 
 def _text(given: Any) -> int | str:
-    return _written(_number(given))
-
-
-def _written(v: Fraction) -> int | str:
-    """Return a number as certificates have it."""
-    return integer(v.numerator) if v.denominator == 1 else ratio(v)
+    return number(_rational(given))

@@ -38,7 +38,7 @@ _INTEGER = f"[0-9]{{1,{MAX_DIGITS}}}"
 _VALUE = re.compile(
     f"[+-]?(?:{_INTEGER}(?:/{_INTEGER}|[.][0-9]{{0,{MAX_DIGITS}}})?|[.]{_INTEGER})", re.ASCII
 )
-_INDEX = re.compile("-1|[0-9]{1,18}", re.ASCII)
+_INDEX = re.compile("[0-9]{1,18}", re.ASCII)
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")
 _COMMENTS = re.compile(r"(?:[ \t\r\n\f\v]|%[^\n]*\n)*+")
 
@@ -169,7 +169,7 @@ class _Words:
     def index(self, below: int) -> int:
         """Return the next word as an integer from 0 to below a number."""
         word = self.take()
-        if not _INDEX.fullmatch(word) or not 0 <= int(word) < below:
+        if not _INDEX.fullmatch(word) or int(word) >= below:
             wanted = f"an integer from 0 to {below - 1}" if below else "absent: nothing is listed"
             raise ValueError(f"{_quoted(word)} must be {wanted}")
         return int(word)
@@ -273,7 +273,7 @@ class _Certificate:
         count = words.take()
         if count == "OBJ":
             return Constraint(sense, rhs, self.objective)
-        if not _INDEX.fullmatch(count) or count == "-1":
+        if not _INDEX.fullmatch(count):
             raise ValueError(
                 f"{_quoted(count)} must be OBJ, or the number of a constraint's entries"
             )
@@ -319,7 +319,7 @@ class _Certificate:
             raise ValueError(f"the constraint {index} has the unknown reason {_quoted(reason)}")
         words.take("}")
         last_use = words.take()
-        if not _INDEX.fullmatch(last_use):
+        if last_use != "-1" and not _INDEX.fullmatch(last_use):
             raise ValueError(f"{_quoted(last_use)} must be the index of a constraint, or -1")
         self.constraints.append(derived)
 
@@ -332,7 +332,7 @@ class _Certificate:
                 f"the constraint {index} is {count}: its reason is to be completed, by viprcomp "
                 f"of the VIPR project"
             )
-        if not _INDEX.fullmatch(count) or count == "-1":
+        if not _INDEX.fullmatch(count):
             raise ValueError(f"{_quoted(count)} must be the number of combined constraints")
         left: dict[int, Fraction] = {}
         rhs, senses, is_assumed = Fraction(0), set(), False

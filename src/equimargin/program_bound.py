@@ -17,7 +17,6 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.programs.compiled import compile_form
-from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
@@ -229,10 +228,6 @@ def bound(
         raise ValueError(
             "x and y are those of a model file; a cvxpy problem has its own values: solve it "
             "before, or assign to its variables"
-        )
-    if not isinstance(problem, cp.Problem):
-        raise ValueError(
-            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
         )
     form = compile_form(problem)[0].tidied()
     found = form_interval(

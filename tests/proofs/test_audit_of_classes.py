@@ -361,6 +361,13 @@ def test_figures_are_rounded_outward(excess: float) -> None:
     assert (most is None) == (excess > 1e-6)
 
 
+def test_excess_is_rounded_outward() -> None:
+    objective, optimum = Interval(1.0, 1.0, 1.0), Interval(1e-30, 3e-30, 1.0)
+    found: Any = Audit("SVC", None, 1.0, None, objective, optimum, optimum)  # type: ignore[arg-type]
+    lower, upper = map(Fraction, found.excess)
+    assert lower <= 1 - Fraction(3e-30) <= 1 - Fraction(1e-30) <= upper
+
+
 @pytest.mark.parametrize("kind", ["L2R_L2LOSS_SVC_DUAL", "MCSVM_CS"])
 def test_labels_as_text_have_the_order_of_the_numbers_of_a_file(kind: str, tmp_path: Path) -> None:
     X, y = DATA["iris"]

@@ -366,3 +366,16 @@ def test_maximum_size_of_rational_numbers_is_kept(monkeypatch: pytest.MonkeyPatc
     form = replace(boxed_program(10, 14, 4))
     found = form_interval(form, np.zeros(14), np.zeros(10), width=0.0)
     assert "rational numbers" not in (found.lower_by, found.upper_by)
+
+
+def test_proof_of_convexity_in_rationals_that_takes_too_long_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forecast = "equimargin.solvers.exact.program.semidefinite.forecast"
+    monkeypatch.setattr(forecast, lambda size, bits: inf)
+    rows, free = sparse.csr_array([[1.0, 1.0], [-1.0, -1.0]]), np.full(2, inf)
+    P = sparse.csr_array([[3.0, 1.0], [1.0, 3.0]])
+    ends = np.array([0.0, -1.0])
+    infeasible = StandardForm(P, np.zeros(2), rows, ends, 0, 2, (), -free, free, 0.0)
+    found = form_interval(infeasible, np.zeros(2), np.zeros(2))
+    assert (found.upper, found.upper_by) == (inf, "nothing")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import log
 from typing import Any
 
 import cvxpy as cp
@@ -27,6 +28,7 @@ from equimargin.own import Family, ProgramProblem, optimum, solver
 from equimargin.own.instances import check_own_formulation, check_own_solver
 from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program.completion import completed
+from equimargin.proofs.program.proven_optimum import proven_optimum
 from equimargin.proofs.program.rounding import image_of_move, moved_by_rounding
 from equimargin.solvers import SOLVERS
 from equimargin.solvers.exact.program import Optimum, program_optimum
@@ -261,6 +263,12 @@ def test_a_map_that_has_no_value_beside_the_optimum_moves_as_far_as_it_has_one()
     assert image_of_move(lambda value: -3 * value, Fraction(7), Fraction(1, 8)) == 0.375
     assert image_of_move(root, Fraction(-2), Fraction(1)) == float("inf")
     assert image_of_move(lambda value: 1 / 0, Fraction(-2), Fraction(0)) == 0.0
+
+
+def test_a_map_may_have_no_value_at_the_constant_part_of_the_objective() -> None:
+    found = proven_optimum(program_from_arrays(q=[1.0], G=[[-1.0]], h=[-5.0], c=-2.0), log)
+    assert found.lower <= log(3) <= found.upper
+    assert (found.exact, found.constant) == (None, 0.0)
 
 
 def test_an_optimum_next_to_0_accuses_no_solver_of_the_roundings_of_its_point() -> None:

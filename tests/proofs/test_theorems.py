@@ -40,6 +40,14 @@ def test_a_linked_theorem_is_stated(theorem: str) -> None:
     assert theorems.statement(theorem)
 
 
+def test_line_of_a_theorem_is_that_of_its_whole_name() -> None:
+    line = in_files.find_line("margin.hinge_gap")
+    text = in_files.read_theory("margin").splitlines()[line - 1]
+    assert text.startswith("Theorem hinge_gap ")
+    with pytest.raises(LookupError, match="hinge_g"):
+        in_files.find_line("margin.hinge_g")
+
+
 def test_every_link_is_proved() -> None:
     """There is no theorem on thresholds yet.
 

@@ -213,7 +213,7 @@ class Form:
             Scale of each variable.
         """
         source = np.argsort(order)
-        s = array(scales)[source] if scales else zeros(0)
+        s = array(scales)[source]
         H = self.H[np.ix_(source, source)] * np.multiply.outer(s, s)
         names = tuple(self.names[k] for k in source) if self.names else ()
         return replace(

@@ -1,6 +1,6 @@
 """Steps of an equivalence proof: each maps a form to one of equal optimum, or to its dual.
 
-A step is a dataclass. Its method `apply` checks the conditions of the step in rational
+A step is a `Move`. Its method `apply` checks the conditions of the step in rational
 numbers, and raises a ValueError that names the condition if one is violated. `rules`
 and `renaming` propose steps; a proof consists of steps that `apply` has accepted.
 
@@ -12,9 +12,10 @@ S. Boyd, L. Vandenberghe, Convex Optimization, sections 4.1.3 (equivalent proble
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,20 +25,47 @@ from equimargin.proofs.equivalence.steps.quotients import divisor, nonnegative, 
 
 
 @dataclass(frozen=True)
-class Elimination:
+class Move(ABC):
+    """Step of an equivalence proof, before the comparison of the two forms."""
+
+    @abstractmethod
+    def apply(self, form: Form) -> Form:
+        """Return the form after the step.
+
+        Parameters
+        ----------
+        form : Form
+            Form before the step.
+
+        Raises
+        ------
+        ValueError
+            If a condition of the step is violated.
+        """
+
+    def mapped(self, number: Callable[[Any], Any]) -> Self:
+        """Return the step with mapped numbers; indices stay.
+
+        Parameters
+        ----------
+        number : callable
+            Map from a number of the step to the new number.
+        """
+        named = ((part.name, getattr(self, part.name)) for part in fields(self))
+        return replace(
+            self,
+            **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)},
+        )
+
+
+@dataclass(frozen=True)
+class Elimination(Move):
     """Elimination of a variable by an equation; the variable's bounds become inequalities."""
 
     equation: int
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form without this equation and this variable.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         row = form.E[self.equation]
         pivot = divisor(row[self.unknown])
         _require(pivot != 0, f"variable {self.unknown} is not in equation {self.equation}")
@@ -47,7 +75,7 @@ class Elimination:
 
 
 @dataclass(frozen=True)
-class PartialMinimization:
+class PartialMinimization(Move):
     """Minimisation over a variable that is in no row, by its optimality condition.
 
     A variable that is not in the objective either is dropped.
@@ -56,13 +84,6 @@ class PartialMinimization:
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form minimised over this variable.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         k = self.unknown
         _require(form.in_rows(k) == 0, f"variable {k} is in a row")
         curvature = divisor(form.H[k, k])
@@ -79,7 +100,7 @@ class PartialMinimization:
 
 
 @dataclass(frozen=True)
-class DominatedColumn:
+class DominatedColumn(Move):
     """Fixing at 0 of a variable in no row but x >= 0, if the objective never decreases in x.
 
     References
@@ -91,13 +112,6 @@ class DominatedColumn:
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the variable at 0.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         k = self.unknown
         rows = form.find_bounds(k)
         at_zero = (
@@ -114,7 +128,7 @@ class DominatedColumn:
 
 
 @dataclass(frozen=True)
-class ForcingConstraint:
+class ForcingConstraint(Move):
     """Removal of an equation a'x = 0 with a > 0 or a < 0 and x >= 0, which implies x = 0.
 
     References
@@ -126,13 +140,6 @@ class ForcingConstraint:
     equation: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the variables of the equation at 0.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         row = form.E[self.equation]
         used = np.flatnonzero(row != 0).tolist()
         one_sign = all(positive(row[k]) for k in used) or all(positive(-row[k]) for k in used)
@@ -151,7 +158,7 @@ class ForcingConstraint:
 
 
 @dataclass(frozen=True)
-class Projection:
+class Projection(Move):
     """Elimination of a variable that is in inequalities only, by Fourier-Motzkin.
 
     The new inequalities state that each lower bound is at most each upper bound.
@@ -165,13 +172,6 @@ class Projection:
     unknown: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form of the projection.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         k, ends = self.unknown, form.F[:, self.unknown]
         _require(not (form.E[:, k] != 0).any(), f"variable {k} is in an equation")
         _require(not form.in_objective(k), f"the objective depends on variable {k}")
@@ -191,26 +191,19 @@ class Projection:
 
 
 @dataclass(frozen=True)
-class EmptyRow:
+class EmptyRow(Move):
     """Removal of the equation 0 = 0."""
 
     equation: int
 
     def apply(self, form: Form) -> Form:
-        """Return the form without the equation.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         empty = not (form.E[self.equation] != 0).any() and form.e[self.equation] == 0
         _require(empty, f"equation {self.equation} is not 0 = 0")
         return form.without_equation(self.equation)
 
 
 @dataclass(frozen=True)
-class RedundantConstraint:
+class RedundantConstraint(Move):
     """Removal of an inequality without variables, or implied by another inequality.
 
     `times` > 0 is the multiple of the inequality `by` that implies it.
@@ -221,13 +214,6 @@ class RedundantConstraint:
     times: Any = None
 
     def apply(self, form: Form) -> Form:
-        """Return the form without the inequality.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         left, end = form.F[self.row], form.f[self.row]
         if self.by is not None:
             _require(
@@ -242,7 +228,7 @@ class RedundantConstraint:
 
 
 @dataclass(frozen=True)
-class ImplicitEquality:
+class ImplicitEquality(Move):
     """Replacement of the inequalities a'x <= f and -times a'x <= -times f by a'x = f."""
 
     row: int
@@ -250,13 +236,6 @@ class ImplicitEquality:
     times: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the equation in place of both.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         opposite = not (form.F[self.other] + form.F[self.row] * self.times != 0).any()
         one_end = form.f[self.other] + form.f[self.row] * self.times == 0
         _require(positive(self.times) and opposite and one_end, "the inequalities are not opposite")
@@ -267,38 +246,24 @@ class ImplicitEquality:
 
 
 @dataclass(frozen=True)
-class VariableShift:
+class VariableShift(Move):
     """Shift of a variable: x_k = z_k + `by`, with the new variable z_k."""
 
     unknown: int
     by: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form in the new variable.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         return form.shifted(self.unknown, self.by)
 
 
 @dataclass(frozen=True)
-class ObjectiveMap:
+class ObjectiveMap(Move):
     """Multiplication of the objective by a positive factor, plus an offset: a value map."""
 
     factor: Any
     offset: Any
 
     def apply(self, form: Form) -> Form:
-        """Return the form with the mapped objective.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         _require(positive(self.factor), "the factor of an objective is positive")
         return replace(
             form,
@@ -309,7 +274,7 @@ class ObjectiveMap:
 
 
 @dataclass(frozen=True)
-class LagrangianDual:
+class LagrangianDual(Move):
     """Lagrangian dual, as a minimisation: its optimum is minus that of the form.
 
         min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
@@ -321,13 +286,6 @@ class LagrangianDual:
     """
 
     def apply(self, form: Form) -> Form:
-        """Return the dual form.
-
-        Parameters
-        ----------
-        form : Form
-            Form before the step.
-        """
         curved = np.flatnonzero((form.H != 0).any(axis=0))
         x, y, z = len(curved), len(form.e), len(form.f)
         H, F = zeros(x + y + z, x + y + z), zeros(z, x + y + z)
@@ -351,22 +309,6 @@ class LagrangianDual:
         )
 
 
-Move = (
-    Elimination
-    | PartialMinimization
-    | DominatedColumn
-    | ForcingConstraint
-    | Projection
-    | EmptyRow
-    | RedundantConstraint
-    | ImplicitEquality
-    | VariableShift
-    | ObjectiveMap
-    | LagrangianDual
-)
-"""Step of an equivalence proof, before the comparison of the two forms."""
-
-
 def multiplier_names(form: Form) -> tuple[str, ...]:
     """Return the names of the multipliers: y_1, y_2, ... and then z_1, z_2, ...
 
@@ -380,22 +322,6 @@ def multiplier_names(form: Form) -> tuple[str, ...]:
     return (
         *(f"y_{k + 1}" for k in range(len(form.e))),
         *(f"z_{k + 1}" for k in range(len(form.f))),
-    )
-
-
-def mapped(step: Move, number: Callable[[Any], Any]) -> Move:
-    """Return a step with mapped numbers; indices stay.
-
-    Parameters
-    ----------
-    step : Move
-        Step.
-    number : callable
-        Map from a number of the step to the new number.
-    """
-    named = ((part.name, getattr(step, part.name)) for part in fields(step))
-    return replace(
-        step, **{name: number(v) for name, v in named if v is not None and not isinstance(v, int)}
     )
 
 
@@ -423,7 +349,7 @@ class Twin:
             Step.
         """
         try:
-            return replace(self, form=mapped(step, self.number).apply(self.form))
+            return replace(self, form=step.mapped(self.number).apply(self.form))
         except ValueError:
             return None
 

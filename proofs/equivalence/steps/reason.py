@@ -21,7 +21,6 @@ from equimargin.proofs.equivalence.steps.moves import (
     ObjectiveMap,
     Renaming,
     Twin,
-    mapped,
 )
 from equimargin.proofs.equivalence.steps.renaming import ColourRefinement, RenamingSearch
 from equimargin.proofs.equivalence.steps.rules import CHOICES, Choice, normal
@@ -85,7 +84,7 @@ class Reason:
             Map from a number of a step to the new number.
         """
         first, second = (
-            tuple(mapped(step, number) for step in steps) for steps in (self.first, self.second)
+            tuple(step.mapped(number) for step in steps) for steps in (self.first, self.second)
         )
         return Reason(first, second, self.renaming.mapped(number))
 
@@ -161,14 +160,10 @@ def find_reason(
             one, other = (
                 side.normal(d, choice) for side, d, choice in zip(sides, dual, choices, strict=True)
             )
-            if one is None or other is None:
+            if one is None or other is None or (one.steps, other.steps) in tried:
                 continue
-            renaming = (
-                None
-                if (one.steps, other.steps) in tried
-                else RenamingSearch(one.coloured, other.coloured, clock).run()
-            )
             tried.add((one.steps, other.steps))
+            renaming = RenamingSearch(one.coloured, other.coloured, clock).run()
             if renaming is not None:
                 return Reason(one.steps, other.steps, renaming)
     return None

@@ -121,7 +121,7 @@ class ColourRefinement:
             ]
             if len(set(unknowns)) == kinds:
                 break
-        return unknowns, sorted(seen.values()) if rows else []
+        return unknowns, sorted(seen.values())
 
     def _own(self, k: int) -> tuple[Any, ...]:
         low, high = self.ends[k]

@@ -56,34 +56,25 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
         If neither is a formulation, or they are of two families that accept different
         data.
     """
-    families = {_family(statement): statement for statement in (a, b) if isinstance(statement, str)}
+    ids = [statement for statement in (a, b) if isinstance(statement, str)]
+    families = dict.fromkeys(map(_family, ids))
     if not families:
         raise ValueError(
             f"say which data {name_statement(a)} takes: a hypothesis strategy, --data "
             f"MODULE:STRATEGY on the command line"
         )
     # Two families are comparable if the data of one make problems of the other.
-    if len(families) > 1:
-        (one, first), (other, second) = families.items()
-        common = next(
-            (family for family, to in ((one, other), (other, one)) if _has_data_of(to, family)),
-            None,
-        )
-        if common is None:
+    family, *others = families
+    if others and not _has_data_of(others[0], family):
+        if not _has_data_of(family, others[0]):
             raise ValueError(
-                f"{first} is of the family {one} and {second} of {other}: say which data both take"
+                f"{ids[0]} is of the family {family} and {ids[1]} of {others[0]}: say which data "
+                f"both take"
             )
-        families = {common: families[common]}
-    family, ids = (
-        next(iter(families)),
-        [statement for statement in (a, b) if isinstance(statement, str)],
-    )
-    return small_problems(
-        family,
-        polynomial()
-        if family not in program_families() and any(map(_refuses_linear, ids))
-        else None,
-    )
+        family = others[0]
+    is_canonical = family not in program_families()
+    kernel = polynomial() if is_canonical and any(map(_refuses_linear, ids)) else None
+    return small_problems(family, kernel)
 
 
 def small_problems(family: str, kernel: Kernel | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -107,8 +107,7 @@ def same(
     ValueError
         If data are missing or cannot be drawn, or a number is invalid.
     """
-    started = time.monotonic()
-    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")))
     strategy = choose_instances(a, b) if data is None else data
     findings, in_time = question.findings(strategy, check_count(draws, "draws"), seed)
     # A finite difference known from the draws lets the search minimise finite ones only.
@@ -121,9 +120,7 @@ def same(
         verdict, reasons = "DIFFERENT", separation(different, findings, reading)
     else:
         verdict, reasons = _without_difference(findings, search, in_time, reading)
-    return question.answer(
-        verdict, reasons, different, findings, search, time.monotonic() - started
-    )
+    return question.answer(verdict, reasons, different, findings, search)
 
 
 def refute(
@@ -156,27 +153,20 @@ def refute(
     KeyError, ValueError, TypeError
         See `same`; a ValueError also if `a` has no counterpart.
     """
-    started = time.monotonic()
     b = definition(a) if b is None else b
-    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")), finite)
+    question = _Question(a, b, reading, Clock(positive(seconds, "seconds")))
     search, strategy = question.search(finite), choose_instances(a, b) if data is None else data
     # A failing strategy raises here; the search ignores errors of hypothesis.
     drawn(strategy, 1, seed)
     different = search.run(strategy, check_count(examples, "examples"), seed)
     if different is not None:
-        return question.answer(
-            "DIFFERENT",
-            separation(different, (), reading),
-            different,
-            (),
-            search,
-            time.monotonic() - started,
-        )
+        reasons = separation(different, (), reading)
+        return question.answer("DIFFERENT", reasons, different, (), search)
     message = (
         "No instance was found on which they differ." if search.looked_at else NOTHING_TO_COMPARE
     )
     reasons = [message, *_in_time(search.in_time), reading_used(reading)]
-    return question.answer("UNDECIDED", reasons, None, (), search, time.monotonic() - started)
+    return question.answer("UNDECIDED", reasons, None, (), search)
 
 
 def definition(a: Statement) -> str:
@@ -221,7 +211,7 @@ class _Question:
     b: Statement
     reading: Reading
     clock: Clock
-    finite: bool
+    started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         """Refuse what is neither an id nor a function."""
@@ -241,17 +231,14 @@ class _Question:
         Only draws with finite optima count.
         """
         comparisons: list[InstanceComparison] = []
+        counted = 0
         try:
             for instance in drawn(strategy, SIFTED * draws, seed):
-                if (
-                    sum(
-                        not (comparison.refused or (comparison.equal and not comparison.finite))
-                        for comparison in comparisons
-                    )
-                    == draws
-                ):
+                if counted == draws:
                     break
-                comparisons.append(compare_at(instance, self.a, self.b, self.reading, self.clock))
+                found = compare_at(instance, self.a, self.b, self.reading, self.clock)
+                comparisons.append(found)
+                counted += not (found.refused or (found.equal and not found.finite))
         except OutOfTime:
             return comparisons, False
         return comparisons, True
@@ -280,7 +267,6 @@ class _Question:
         different: InstanceComparison | None,
         findings: Sequence[InstanceComparison],
         search: CounterexampleSearch,
-        seconds: float,
     ) -> Same:
         """Return the verdict with all counts."""
         compared = [found for found in findings if found.values is not None]
@@ -312,7 +298,7 @@ class _Question:
             instances,
             equal,
             undecided,
-            seconds,
+            time.monotonic() - self.started,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from inspect import Parameter, signature
-from math import isinf, isnan
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Code:
         if isinstance(value, np.generic):
             return self.of(value.item())
         if isinstance(value, float):
-            return self._float(value)
+            return repr(value) if isfinite(value) else f"float('{value}')"
         if isinstance(value, Fraction):
             return f"{self.name('fractions', 'Fraction')}({value.numerator}, {value.denominator})"
         if isinstance(value, np.ndarray):
@@ -75,11 +75,6 @@ class Code:
         """Yield the import lines that the expressions need."""
         for module, names in sorted(self.imports.items()):
             yield f"from {module} import {', '.join(sorted(names))}"
-
-    def _float(self, value: float) -> str:
-        if isinf(value) or isnan(value):
-            return f"float('{value}')"
-        return repr(value)
 
     def _array(self, value: np.ndarray[Any, Any]) -> str:
         kind = "" if value.dtype == np.float64 else f", dtype={str(value.dtype)!r}"

@@ -130,9 +130,8 @@ def suggest(
     ValueError
         If the family is unknown.
     """
-    families = tuple(FAMILIES)
-    if family not in families:
-        near = did_you_mean(family, families) or f"; known: {', '.join(families)}"
+    if family not in FAMILIES:
+        near = did_you_mean(family, list(FAMILIES)) or f"; known: {', '.join(FAMILIES)}"
         raise ValueError(f"unknown family {family!r}{near}")
     clock = Clock(positive(seconds, "seconds"))
     for a, b in combinations([entry for entry in REGISTRY.values() if entry.family == family], 2):

@@ -16,6 +16,7 @@ from equimargin.explanation.explanation import Explanation, Member
 from equimargin.explanation.scales import measure_scales, rounding_of_rows
 from equimargin.explanation.stated import ExplainedProgram, state_model, state_problem
 from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.programs.compiled import program_of_form
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.checker import outward
 from equimargin.proofs.feasibility import (
@@ -29,7 +30,6 @@ from equimargin.proofs.feasibility import (
     weights_on,
 )
 from equimargin.proofs.outward import FormInterval, form_interval
-from equimargin.proofs.outward.rational import bound_count, program_of_form
 from equimargin.solvers.backends.form import solve_form
 from equimargin.solvers.exact.program import (
     Inconclusive,
@@ -161,10 +161,9 @@ def _by_rational_numbers(
     ray = None if program.cones else find_ray(program, Clock(SHARE * clock.left))
     outcome = ray or program_optimum(program, max(clock.left, 1e-3))
     if isinstance(outcome, Infeasible):
-        boxes = bound_count(stated.form)
         order = [
             *range(constraints.equations),
-            *(constraints.rows + k for k in range(boxes)),
+            *range(constraints.rows, len(constraints.c)),
             *range(constraints.equations, constraints.rows),
         ]
         weights = {i: w for i, w in zip(order, (*outcome.y, *outcome.z), strict=True) if w != 0}

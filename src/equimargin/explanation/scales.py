@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from equimargin.explanation.stated import ExplainedProgram
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.rounding import UNIT
+from equimargin.proofs.checker import outward
 from equimargin.proofs.feasibility import LinearConstraints
 
 
@@ -99,14 +99,6 @@ def rounding_of_rows(
     rows, c = constraints.C[members], constraints.c[members]
     x = np.zeros(constraints.C.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        x[list(point)] = [_nearest(v) for v in point.values()]
-        sizes = abs(rows) @ np.abs(x) + np.abs(c)
+        x[list(point)] = [outward(abs(v), 1) for v in point.values()]
+        sizes = abs(rows) @ x + np.abs(c)
         return float(np.max((np.diff(rows.indptr) + 2) * UNIT * sizes, initial=0.0))
-
-
-def _nearest(v: Fraction) -> float:
-    """Return the nearest float, infinite beyond float64."""
-    try:
-        return float(v)
-    except OverflowError:
-        return inf if v > 0 else -inf

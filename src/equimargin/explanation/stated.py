@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.programs.compiled import compile_form
-from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_lines import Lines, Side, find_lines
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
@@ -193,10 +192,6 @@ def state_problem(problem: Any) -> ExplainedProgram:
     ValueError
         If the problem is none, or cvxpy does not compile it to such a program.
     """
-    if not isinstance(problem, cp.Problem):
-        raise ValueError(
-            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
-        )
     form, columns, places = compile_form(problem)
     form = form.tidied()
     if not all(np.isfinite(part).all() for part in (form.P.data, form.q, form.G.data, form.h)):

@@ -161,7 +161,7 @@ def _verdict(
 ) -> tuple[AnswerVerdict, str]:
     """Return the verdict on a point, and its reason."""
     ends = [abs(end) for end in (found.lower, found.upper) if np.isfinite(end)]
-    allowed = tol * max(1.0, *ends, 0.0)
+    allowed = tol * max([1.0, *ends])
     if not figures.relative <= tol:
         return AnswerVerdict.INFEASIBLE, (
             f"it violates {figures.constraint} by {format_upper(figures.violation, 2)}, "

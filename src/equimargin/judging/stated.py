@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.programs.compiled import compile_with_values
-from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.program_bound import values_in_order
@@ -93,10 +92,6 @@ def state_program(problem: Any) -> JudgedProgram:
             lambda x: dict(zip(model.columns, x, strict=True)),
             partial(_examine_model, model),
         )
-    if not isinstance(problem, cp.Problem):
-        raise ValueError(
-            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
-        )
     form, to_values = compile_with_values(problem)
     values = _values(problem)
     return JudgedProgram(
@@ -111,7 +106,7 @@ def state_program(problem: Any) -> JudgedProgram:
 
 
 def _values(problem: Any) -> dict[str, Any]:
-    """Return the values of a problem's variables by name, None if it has none."""
+    """Return the values of a problem's variables by name; None for a variable without one."""
     # cvxpy warns of dense values of sparse variables.
     with warnings.catch_warnings(action="ignore"):
         return {variable.name(): variable.value for variable in problem.variables()}

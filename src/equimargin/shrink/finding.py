@@ -17,7 +17,7 @@ from equimargin.proofs import Agreement, FamilyVerdict, Judgement
 from equimargin.request import ComparisonRequest
 from equimargin.solvers import Status
 
-DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = (
+KINDS = (
     "disagrees",
     "proves an untrue interval",
     "raises",
@@ -25,9 +25,8 @@ DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = (
     "runs out of time",
     "is slow",
 )
-"""The kinds of findings, the gravest first."""
-KINDS = (DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW)
 """Kinds of findings, the most serious first."""
+DISAGREES, UNTRUE, RAISES, FAILS, LATE, SLOW = KINDS
 SHORTEST = 1e-3
 """Lower bound on compared solve times, in seconds, as clocks and machines are noisy."""
 TIMES_SLOW = 3

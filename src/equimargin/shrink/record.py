@@ -61,7 +61,7 @@ class Shrunk:
         problem = f"problem = {self.instance.expression(code)}"
         if self.plugins:
             code.name("equimargin.own.plugins", "load")
-        shown = [*self.shown] or [
+        shown = self.shown or [
             f"print({code.name('equimargin', 'compare')}(problem, {self._how()}))"
         ]
         comments = [f"# {line}" for line in str(self.finding).splitlines()]
@@ -91,9 +91,7 @@ class Shrunk:
         entries += [solver.module for name, solver in SOLVERS.items() if name in self.asked.wanted]
         external = {module for module in entries if module.partition(".")[0] != "equimargin"}
         loaded = {Path(plugin).stem for plugin in self.plugins} | {"__main__"}
-        return sorted(
-            ({self.instance.module} if self.instance.module else set()) | external - loaded
-        )
+        return sorted({self.instance.module} - {""} | external - loaded)
 
     def write(self, file: Path) -> None:
         """Write the finding as JSON, atomically.
@@ -115,19 +113,14 @@ class Shrunk:
         """Return the finding as JSON, with its lines of Python."""
         finding = self.finding if isinstance(self.finding, str) else asdict(self.finding)
         asked = {name: value for name, value in vars(self.asked).items() if name not in NOT_HELD}
-        # The names and the order of the file format.
-        asked["controls"], asked["patient"] = (
-            asked.pop("include_controls"),
-            asked.pop("patient"),
-        )
-        held: dict[str, Any] = {
+        # The name of the file format.
+        asked["controls"] = asked.pop("include_controls")
+        held = {
             "format": FORMAT,
             "finding": finding,
             "asked": asked,
             "of": self.of,
             "plugins": self.plugins,
-        }
-        held |= {
             "shown": self.shown,
             "instance": json.loads(self.instance.text),
             "python": self.python.splitlines(),

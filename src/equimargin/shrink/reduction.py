@@ -76,12 +76,8 @@ class _Search:
     def __init__(
         self, instance: Instance, shows: Callable[[Instance], bool], seconds: float
     ) -> None:
-        self._best, self._shows, self._started, self._seconds = (
-            instance,
-            shows,
-            time.monotonic(),
-            seconds,
-        )
+        self._best, self._shows = instance, shows
+        self._started, self._seconds = time.monotonic(), seconds
         self._seen = {instance.text}
 
     def run(self) -> Reduction:
