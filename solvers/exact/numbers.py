@@ -470,6 +470,17 @@ def _costs(problem: Problem) -> list[Fraction | None]:
     return [exact[w] for w in weights]
 
 
+def relative_weights(problem: Problem) -> Fractions:
+    """Return the costs of the rows over C, (p,), exactly.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem with finite weights.
+    """
+    return as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
+
+
 def finite_costs(problem: Problem) -> list[Fraction]:
     """Return c = C x weight, (p,), exactly.
 
