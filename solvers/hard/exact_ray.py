@@ -85,7 +85,7 @@ def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
     problem : MarginProblem
         Problem with a kernel that `decides_by_cycles` accepts.
     rows : HardRows
-        Its hard rows, at least one.
+        Its hard rows.
     """
     first = problem.gram.first_equal
     if isinstance(rows, LabelledRows):
