@@ -294,19 +294,18 @@ def _attempt(
         End of the total time, on the clock of `time.perf_counter`.
     """
     problem = declaration.problem
-    started = time.perf_counter()
+    started = compiled = time.perf_counter()
+
+    def failed(status: Status, reason: str) -> Answer:
+        times = (compiled - started, time.perf_counter() - compiled)
+        return Answer(declaration, backend.name, status, reason, None, None, None, *times)
+
     try:
         program = _compiled(problem, backend.name, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
         if program is None or time_limit <= 0:
-            return Answer(
-                declaration,
-                backend.name,
-                Status.TIME_LIMIT,
-                LATE,
-                compile_seconds=compiled - started,
-            )
+            return failed(Status.TIME_LIMIT, LATE)
         data, chain, inverse, form = program
         # np.max, unlike max, propagates a NaN in either matrix.
         largest_entry = float(
@@ -334,19 +333,9 @@ def _attempt(
             status = Status.TIME_LIMIT
     except TimeoutError:
         reason = f"given up: {backend.name} exceeded its limit of {time_limit:.3g} s"
-        waited = time.perf_counter() - compiled
-        return Answer(
-            declaration,
-            backend.name,
-            Status.TIME_LIMIT,
-            reason,
-            compile_seconds=compiled - started,
-            solve_seconds=waited,
-        )
+        return failed(Status.TIME_LIMIT, reason)
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
-        return Answer(
-            declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure)
-        )
+        return failed(Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = vectors(raw)
     if (
         problem.status == cp.OPTIMAL_INACCURATE
