@@ -100,7 +100,7 @@ class FunctionForm:
         self.problem, self.features = problem, problem.explicit
         self.free = problem.bias or problem.rows.invariant
         self.offset, self.rows = (
-            without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
+            _without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
         )
         self.centre: Array = np.zeros(0 if self.features is None else self.features.q)
         if self.features is not None and self.free:
@@ -170,7 +170,7 @@ class FunctionForm:
         if self.features is not None:
             w = self._weights(beta.astype(np.longdouble))
             return float(w @ w)
-        beta = balanced(beta) if self.free else beta
+        beta = _balanced(beta) if self.free else beta
         v = beta.astype(np.longdouble)
         return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
@@ -226,7 +226,7 @@ class FunctionForm:
                 else 0.0
             )
             return Point(w=w, b=b, alpha=alpha)
-        beta = balanced(v) if self.free else v
+        beta = _balanced(v) if self.free else v
         b = float(value_there - self._anchor @ beta) if self.problem.bias else 0.0
         return Point(beta=beta, b=b, alpha=alpha)
 
@@ -342,7 +342,7 @@ class FunctionForm:
     def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
         """Yield tiles of the centred features: a slice of rows, and their z - c."""
         assert self.features is not None
-        for rows in tiles(self.problem.m, self.features.q):
+        for rows in _tiles(self.problem.m, self.features.q):
             Z = self.features.rows(np.arange(rows.start, rows.stop))
             yield (
                 rows,
@@ -353,7 +353,7 @@ class FunctionForm:
         """Yield tiles of K: a slice of rows, and these rows of K."""
         gram, m = self.problem.gram, self.problem.m
         K = (gram.extended or gram).dense if self._lossy else gram.dense
-        for rows in tiles(m, m):
+        for rows in _tiles(m, m):
             part = K[rows].astype(np.longdouble)
             # The shift of a given matrix is added to its diagonal exactly.
             if gram.shift:
@@ -424,18 +424,13 @@ def claimed(
         return float(gap / max(primal, relative_size(problem.scale))) if gap else 0.0
 
 
-def without_offset(rows: Rows) -> tuple[float, Rows]:
+def _without_offset(rows: Rows) -> tuple[float, Rows]:
     """Return an offset of a regression's targets, and the rows with targets y - offset.
 
     The targets are not rounded. The offset is the middle target, if all others are
     between its half and its double: the difference of two such floats is exact. If
     targets are farther apart, subtracting one would reduce them little, and the offset
-    is 0.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of any problem; the offset is 0 unless they are a `Tube`.
+    is 0. It is also 0 unless the rows are a `Tube`.
     """
     if not isinstance(rows, Tube):
         return 0.0, rows
@@ -446,15 +441,10 @@ def without_offset(rows: Rows) -> tuple[float, Rows]:
     return middle, Tube(rows.y - middle, rows.epsilon)
 
 
-def balanced(beta: Array) -> Array:
+def _balanced(beta: Array) -> Array:
     """Return coefficients, shape (m,), with the sum 0 within rounding error.
 
     `balance` adjusts one of them.
-
-    Parameters
-    ----------
-    beta : ndarray of shape (m,)
-        Coefficients.
     """
     beta = beta.copy()
     balance(beta[None])
@@ -493,15 +483,7 @@ def balance(betas: Array) -> None:
             beta[smallest] -= total + rest
 
 
-def tiles(m: int, width: int) -> Iterator[slice]:
-    """Return slices of rows that divide a matrix into tiles.
-
-    Parameters
-    ----------
-    m : int
-        Number of rows.
-    width : int
-        Number of columns.
-    """
+def _tiles(m: int, width: int) -> Iterator[slice]:
+    """Return slices of rows that divide a matrix into tiles."""
     size = max(EXTENDED_TILE_ENTRIES // max(width, 1), 1)
     return (slice(start, min(start + size, m)) for start in range(0, m, size))

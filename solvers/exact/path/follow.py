@@ -124,7 +124,7 @@ def exact_path(
     """
     check_path(problem)
     problem = problem.proven
-    ends = interval_of_costs(low, high)
+    ends = _interval_of_costs(low, high)
     max_pieces = check_count(max_pieces, "max_pieces")
     clock = Clock(inf if time_limit is None else positive(time_limit, "time_limit"))
     started = time.perf_counter()
@@ -162,19 +162,8 @@ def check_path(problem: Any) -> None:
         raise ValueError(str(refused))
 
 
-def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
-    """Return the ends of C as Fractions; None for a high of None or inf.
-
-    Parameters
-    ----------
-    low, high : int, float or Fraction
-        Ends of C.
-
-    Raises
-    ------
-    ValueError
-        If the ends are not numbers with 0 <= low < high.
-    """
+def _interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
+    """Return the ends of C as Fractions, 0 <= low < high; None for a high of None or inf."""
     ends = (
         rational(low, "low"),
         None
