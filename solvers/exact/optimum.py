@@ -40,7 +40,6 @@ from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
     fractions,
-    given_gram,
     integral,
     semidefinite,
     to_common_denominator,
@@ -51,8 +50,6 @@ from equimargin.solvers.exact.simplex import OneNormSimplex, check_vertex, highs
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
-
-__all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
 
 FLOAT_TOL = 1e-10
 """Relative gap requested of the float solution from which the pivots start."""
