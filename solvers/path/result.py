@@ -508,9 +508,7 @@ def check_lambda(lam: float, lambdas: Array, stopped: str) -> float:
         lambda v: SMALLEST_LAMBDA <= v < np.inf,
     )
     if lam < lambdas[-1]:
-        raise ValueError(
-            f"the path ends at lambda = {lambdas[-1]:.6g}, above {lam:.6g}: {stopped}"
-        )
+        raise ValueError(f"the path ends at lambda = {lambdas[-1]:.6g}, above {lam:.6g}: {stopped}")
     return lam
 
 

@@ -65,9 +65,7 @@ class OptimalFace:
     gains: Fractions
     gain: Fraction
 
-    def limits(
-        self, before: int
-    ) -> tuple[list[Row], list[Fraction], list[Row], list[Fraction]]:
+    def limits(self, before: int) -> tuple[list[Row], list[Fraction], list[Row], list[Fraction]]:
         """Return G, h, A, b of the z of the face.
 
         Parameters
