@@ -100,7 +100,7 @@ class FunctionForm:
         self.problem, self.features = problem, problem.explicit
         self.free = problem.bias or problem.rows.invariant
         self.offset, self.rows = (
-            _without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
+            without_offset(problem.rows) if problem.bias else (0.0, problem.rows)
         )
         self.centre: Array = np.zeros(0 if self.features is None else self.features.q)
         if self.features is not None and self.free:
@@ -170,7 +170,7 @@ class FunctionForm:
         if self.features is not None:
             w = self._weights(beta.astype(np.longdouble))
             return float(w @ w)
-        beta = _balanced(beta) if self.free else beta
+        beta = balanced(beta) if self.free else beta
         v = beta.astype(np.longdouble)
         return abs(float(sum(v[rows] @ (part @ v) for rows, part in self._differences())))
 
@@ -226,7 +226,7 @@ class FunctionForm:
                 else 0.0
             )
             return Point(w=w, b=b, alpha=alpha)
-        beta = _balanced(v) if self.free else v
+        beta = balanced(v) if self.free else v
         b = float(value_there - self._anchor @ beta) if self.problem.bias else 0.0
         return Point(beta=beta, b=b, alpha=alpha)
 
@@ -424,13 +424,18 @@ def claimed(
         return float(gap / max(primal, relative_size(problem.scale))) if gap else 0.0
 
 
-def _without_offset(rows: Rows) -> tuple[float, Rows]:
+def without_offset(rows: Rows) -> tuple[float, Rows]:
     """Return an offset of a regression's targets, and the rows with targets y - offset.
 
     The targets are not rounded. The offset is the middle target, if all others are
     between its half and its double: the difference of two such floats is exact. If
     targets are farther apart, subtracting one would reduce them little, and the offset
-    is 0. It is also 0 unless the rows are a `Tube`.
+    is 0.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of any problem; the offset is 0 unless they are a `Tube`.
     """
     if not isinstance(rows, Tube):
         return 0.0, rows
@@ -441,10 +446,15 @@ def _without_offset(rows: Rows) -> tuple[float, Rows]:
     return middle, Tube(rows.y - middle, rows.epsilon)
 
 
-def _balanced(beta: Array) -> Array:
+def balanced(beta: Array) -> Array:
     """Return coefficients, shape (m,), with the sum 0 within rounding error.
 
     `balance` adjusts one of them.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (m,)
+        Coefficients.
     """
     beta = beta.copy()
     balance(beta[None])
