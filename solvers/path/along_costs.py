@@ -78,13 +78,13 @@ def along_costs(problem: ProgramProblem) -> Data:
 
     if tau == 1:
         return found(d["C"])[0]
-    low, high = 0.0, _largest_cost(d)
+    low, high, cost = 0.0, _largest_cost(d), d["C"] * tau
     for _ in range(MOST_COSTS):
-        middle = float(np.sqrt(low) * np.sqrt(high)) if low > 0 else SHARE * high
-        if not low < middle < high:
+        point, s = found(cost)
+        # c and C F'(s(c)) are bounds on both sides; a sum above m is rounding at a huge cost.
+        value = d["C"] * tau * s ** (tau - 1) if s <= len(y) else 0.0
+        low, high = (cost, min(high, value)) if value > cost else (low or value, cost)
+        cost = float(np.sqrt(low) * np.sqrt(high)) if low > 0 else SHARE * high
+        if not low < cost < high:
             break
-        point, s = found(middle)
-        # This decreases as the cost grows: the cost and it are bounds of c on both sides.
-        value = d["C"] * tau * min(s, len(y)) ** (tau - 1)
-        low, high = (middle, min(high, value)) if value > middle else (max(low, value), middle)
     return point

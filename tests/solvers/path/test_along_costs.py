@@ -9,12 +9,12 @@ from equimargin.formulations import FAMILIES, classification
 from equimargin.solvers import SOLVERS, solve
 
 
-@pytest.mark.parametrize(("sigma", "tau"), [(1.0, 1.5), (1.0, 30.0), (2.0, 30.0), (2.0, 100.0)])
+@pytest.mark.parametrize(("sigma", "tau"), [(1.0, 1.5), (1.0, 30.0), (2.0, 100.0)])
 def test_the_cost_is_that_of_its_own_slacks(sigma: float, tau: float) -> None:
-    """With tau = 100 the largest cost is 1e200 times that of the optimum."""
+    """With tau = 100 the largest cost is 1e158 times C tau."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 2))
-    y = np.where(X[:, 0] + 0.1 * rng.normal(size=120) > 0, 1.0, -1.0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.1 * rng.normal(size=40) > 0, 1.0, -1.0)
     data = {"X": X, "y": (y + 1) / 2, "C": 1.0, "sigma": sigma, "tau": tau}
     values = solve(FAMILIES["svm.general"](data), "svm.general.along_costs").values
     cost = tau * float((values["xi"] ** sigma).sum()) ** (tau - 1)
