@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,11 @@ def test_the_cost_is_that_of_its_own_slacks(sigma: float, tau: float) -> None:
     X = rng.normal(size=(40, 2))
     y = np.where(X[:, 0] + 0.1 * rng.normal(size=40) > 0, 1.0, -1.0)
     data = {"X": X, "y": (y + 1) / 2, "C": 1.0, "sigma": sigma, "tau": tau}
-    values = solve(FAMILIES["svm.general"](data), "svm.general.along_costs").values
-    cost = tau * float((values["xi"] ** sigma).sum()) ** (tau - 1)
-    loss = "hinge" if sigma == 1 else "squared_hinge"
+    found: Any = solve(FAMILIES["svm.general"](data), "svm.general.along_costs")
+    cost = tau * float((found.values["xi"] ** sigma).sum()) ** (tau - 1)
+    loss: Any = "hinge" if sigma == 1 else "squared_hinge"
     soft = solve(classification(X, y, cost, loss=loss), tol=1e-10)
-    np.testing.assert_allclose(values["w"], soft.w, rtol=1e-4)
+    np.testing.assert_allclose(found.values["w"], np.asarray(soft.w), rtol=1e-4)
 
 
 def test_costs_beyond_all_floats_are_refused() -> None:
