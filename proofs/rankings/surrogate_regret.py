@@ -45,10 +45,11 @@ from equimargin.solvers.exact.numbers import (
     as_integers,
     fractions,
     integral,
+    relative_weights,
     semidefinite,
     to_common_denominator,
 )
-from equimargin.solvers.exact.path.follow import check_path, relative_weights
+from equimargin.solvers.exact.path.follow import check_path
 from equimargin.solvers.exact.path.result import ExactPath, rational
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from equimargin.formulations.numeric.arguments import format_error
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.lazy_cvxpy import cp
 from equimargin.formulations.programs.standard_form import StandardForm
@@ -117,10 +118,8 @@ def run_backend(
         raise
     # What a backend or its interface raises is its own; the sentence names it.
     except Exception as reason:
-        text = " ".join(str(reason).split()).rstrip(".")[:300]
-        raise ValueError(
-            f"{backend.name} does not solve the problem: {text or type(reason).__name__}"
-        ) from None
+        text = format_error(reason).rstrip(".")
+        raise ValueError(f"{backend.name} does not solve the problem: {text}") from None
 
 
 def _by_cvxpy(

@@ -23,7 +23,7 @@ import numpy as np
 
 from equimargin.formulations.declarations.declaration import Declaration
 from equimargin.formulations.declarations.symbols import cp
-from equimargin.formulations.numeric.arguments import check_count, positive
+from equimargin.formulations.numeric.arguments import check_count, format_error, positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import CanonicalPoint
@@ -294,19 +294,18 @@ def _attempt(
         End of the total time, on the clock of `time.perf_counter`.
     """
     problem = declaration.problem
-    started = time.perf_counter()
+    started = compiled = time.perf_counter()
+
+    def failed(status: Status, reason: str) -> Answer:
+        times = (compiled - started, time.perf_counter() - compiled)
+        return Answer(declaration, backend.name, status, reason, None, None, None, *times)
+
     try:
         program = _compiled(problem, backend.name, options(time_limit), ends - started)
         compiled = time.perf_counter()
         time_limit = min(time_limit, ends - compiled)
         if program is None or time_limit <= 0:
-            return Answer(
-                declaration,
-                backend.name,
-                Status.TIME_LIMIT,
-                LATE,
-                compile_seconds=compiled - started,
-            )
+            return failed(Status.TIME_LIMIT, LATE)
         data, chain, inverse, form = program
         # np.max, unlike max, propagates a NaN in either matrix.
         largest_entry = float(
@@ -334,19 +333,9 @@ def _attempt(
             status = Status.TIME_LIMIT
     except TimeoutError:
         reason = f"given up: {backend.name} exceeded its limit of {time_limit:.3g} s"
-        waited = time.perf_counter() - compiled
-        return Answer(
-            declaration,
-            backend.name,
-            Status.TIME_LIMIT,
-            reason,
-            compile_seconds=compiled - started,
-            solve_seconds=waited,
-        )
+        return failed(Status.TIME_LIMIT, reason)
     except (cp.error.SolverError, ValueError, ArithmeticError) as failure:
-        return Answer(
-            declaration, backend.name, Status.NUMERICAL_FAILURE, _sentence(backend.name, failure)
-        )
+        return failed(Status.NUMERICAL_FAILURE, _sentence(backend.name, failure))
     x, z, primal_ray, dual_ray, iterations = vectors(raw)
     if (
         problem.status == cp.OPTIMAL_INACCURATE
@@ -497,23 +486,14 @@ def read_declaration(declaration: Declaration) -> BackendValues | None:
         objective=float(declaration.objective.args[0].value),
         values={name: np.array(value) for name, value in values.items()},
         multipliers={name: declaration.multiplier(name) for name in declaration.constraints},
-        violations={
-            name: np.atleast_1d(constraint.violation())
-            for name, constraint in declaration.constraints.items()
-        },
+        violations=_violations(declaration),
         point=declaration.point,
     )
-    eliminated, objective, violations = _eliminated(declaration)
-    return replace(
-        result,
-        eliminated=eliminated,
-        eliminated_objective=objective,
-        eliminated_violations=violations,
-    )
+    return replace(result, **_eliminated(declaration))
 
 
-def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array]]:
-    """Return the largest relative violation, objective and all violations after repair.
+def _eliminated(declaration: Declaration) -> dict[str, Any]:
+    """Return the fields of `BackendValues` about the point after repair.
 
     Repair means: first every variable is moved to its bounds, then every auxiliary one
     is recomputed from its equation. A residual of u >= 0 or of v == A'u that is small
@@ -541,15 +521,22 @@ def _eliminated(declaration: Declaration) -> tuple[float, float, dict[str, Array
             constraint.args[0], cp.Variable
         ):
             _give(constraint.args[0], constraint.args[1].value)
-    worst = max((relative_violation(constraint) for constraint in constraints), default=0.0)
-    violations = {
+    repaired = {
+        "eliminated": max(map(relative_violation, constraints), default=0.0),
+        "eliminated_objective": float(declaration.objective.args[0].value),
+        "eliminated_violations": _violations(declaration),
+    }
+    for name, variable in declaration.variables.items():
+        _give(variable, values[name])
+    return repaired
+
+
+def _violations(declaration: Declaration) -> dict[str, Array]:
+    """Return the violations of the constraints at the present values, by name."""
+    return {
         name: np.atleast_1d(constraint.violation())
         for name, constraint in declaration.constraints.items()
     }
-    objective = float(declaration.objective.args[0].value)
-    for name, variable in declaration.variables.items():
-        _give(variable, values[name])
-    return worst, objective, violations
 
 
 def _give(variable: Any, value: Any) -> None:
@@ -571,5 +558,4 @@ def relative_violation(constraint: Any) -> float:
 
 
 def _sentence(who: str, failure: Exception) -> str:
-    text = " ".join(str(failure).split()).rstrip(".")
-    return f"{who} failed: {text or type(failure).__name__}"[:200]
+    return f"{who} failed: {format_error(failure).rstrip('.')}"

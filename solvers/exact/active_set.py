@@ -213,9 +213,9 @@ class ActiveSet:
             first = self.T[0]
             g = g - numbers.s * (numbers.s[first] * g[first])
         wrong = np.where((g < 0) & self.rises, -g, np.where((g > 0) & self.falls, g, 0))
-        i = int(wrong.argmax()) if numbers.p else 0
-        if not numbers.p or wrong[i] == 0:
+        if not wrong.any():
             return None
+        i = int(wrong.argmax())
         return i, -int(np.sign(g[i])), Fraction(-wrong[i], den)
 
     def _enter(self, i: int, way: int, slope: Fraction) -> Fractions | None:

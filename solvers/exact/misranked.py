@@ -36,7 +36,7 @@ from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.numeric.rounding import SMALLEST
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Vector, dot
+from equimargin.formulations.programs.rational import Matrix, Vector, dot, negative
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.exact.hitting_set import Candidate, Fewest, Obstruction, fewest
 from equimargin.solvers.exact.numbers import (
@@ -195,14 +195,10 @@ class _Differences:
 
         If no row is orthogonal to the sum, it misorders at most half of the rows.
         """
-        w = tuple(sum(column, Fraction(0)) for column in zip(*self.rows, strict=True))
-        candidates = (
-            [w, tuple(-v for v in w)] if self.rows else [(Fraction(0),) * self.floats.shape[1]]
-        )
-        return min(
-            (self._judged(weights) for weights in candidates),
-            key=lambda found: len(found.elements),
-        )
+        zero = (Fraction(0),) * self.floats.shape[1]
+        w = tuple(sum(column, Fraction(0)) for column in zip(zero, *self.rows, strict=True))
+        both = self._judged(w), self._judged(tuple(negative(w)))
+        return min(both, key=lambda found: len(found.elements))
 
     def answer(self, rows: Sequence[int], clock: Clock) -> Obstruction | PairOrder:
         """Return a ray of these rows, or a w that orders them.

@@ -31,6 +31,7 @@ from equimargin.formulations.kernels.kernel import (
 from equimargin.formulations.numeric.arrays import Array, Features, dense
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.programs.extras import flint
+from equimargin.formulations.programs.rational import over_common_denominator
 from equimargin.formulations.rows.listed import Tube
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.integers import regular_solution
@@ -284,10 +285,8 @@ def to_common_denominator(values: Fractions) -> tuple[Integers, int]:
     values : Fractions of shape (n,)
         Fractions.
     """
-    den = lcm(*{v.denominator for v in values})
-    return as_integers(
-        [v.numerator * (den // v.denominator) if v else 0 for v in values.tolist()]
-    ), den
+    integers, den = over_common_denominator(values.tolist())
+    return as_integers(integers), den
 
 
 def to_dyadic(M: Array) -> tuple[Integers, int]:
@@ -468,6 +467,17 @@ def _costs(problem: Problem) -> list[Fraction | None]:
         for w in set(weights)
     }
     return [exact[w] for w in weights]
+
+
+def relative_weights(problem: Problem) -> Fractions:
+    """Return the costs of the rows over C, (p,), exactly.
+
+    Parameters
+    ----------
+    problem : Problem
+        Problem with finite weights.
+    """
+    return as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
 
 
 def finite_costs(problem: Problem) -> list[Fraction]:

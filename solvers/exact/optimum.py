@@ -40,7 +40,6 @@ from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
     fractions,
-    given_gram,
     integral,
     semidefinite,
     to_common_denominator,
@@ -51,8 +50,6 @@ from equimargin.solvers.exact.simplex import OneNormSimplex, check_vertex, highs
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.registry import SOLVERS, solve
 from equimargin.solvers.solution import Status
-
-__all__ = ["ExactOptimum", "exact_optimum", "given_gram"]
 
 FLOAT_TOL = 1e-10
 """Relative gap requested of the float solution from which the pivots start."""
@@ -191,13 +188,8 @@ def exact_optimum(
             )
     # Pivots that run out of time return an `_End`; the proof of convexity raises.
     except OutOfTime as spent:
-        why, bias = (
-            "not known: there was no time to prove it",
-            BIAS_OF_0 if not numbers.biased else (None, None),
-        )
-        end = _End(
-            Status.TIME_LIMIT, str(spent), fractions(problem.p), fractions(problem.m), 0, bias=bias
-        )
+        why = "not known: there was no time to prove it"
+        end = _End(Status.TIME_LIMIT, str(spent), fractions(problem.p), fractions(problem.m), 0)
     return ExactOptimum(
         problem,
         end.status,
@@ -206,7 +198,7 @@ def exact_optimum(
         tuple(end.alpha),
         tuple(end.beta),
         _weights(problem, numbers, end.beta),
-        end.bias,
+        end.bias if numbers.biased else BIAS_OF_0,
         None if end.ray is None else tuple(end.ray),
         why,
         end.pivots,
@@ -224,14 +216,14 @@ class _End:
     beta: Fractions
     pivots: int
     value: Fraction | None = None
-    bias: Ends = BIAS_OF_0
+    bias: Ends = (None, None)
     ray: Fractions | None = None
 
 
 def _quadratic(
     problem: MarginProblem, state: ActiveSet, seconds: float, start: Point | None
 ) -> _End:
-    numbers, unknown = state.numbers, BIAS_OF_0 if not state.numbers.biased else (None, None)
+    numbers = state.numbers
     try:
         # Floats only propose a start; the pivots are exact.
         with np.errstate(all="ignore"):
@@ -241,19 +233,11 @@ def _quadratic(
         state.start(*proposed)
         ray = state.run()
     except (OutOfTime, OutOfPivots) as spent:
-        beta, status = numbers.pulled(state.alpha), _status(spent)
-        return _End(
-            status,
-            f"{status.sentence} {_pivots(state.pivots)}",
-            state.alpha,
-            beta,
-            state.pivots,
-            bias=unknown,
-        )
+        return _stopped(spent, state.alpha, numbers.pulled(state.alpha), state.pivots)
     alpha, beta = state.alpha, numbers.pulled(state.alpha)
     if ray is not None:
         reason = f"the multipliers grow without bound along an exact ray; {_pivots(state.pivots)}"
-        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, bias=unknown, ray=ray)
+        return _End(Status.INFEASIBLE, reason, alpha, beta, state.pivots, ray=ray)
     low, high = state.bias() if numbers.biased else BIAS_OF_0
     value = check_optimality(
         numbers, alpha, low if low is not None else high if high is not None else Fraction(0)
@@ -269,16 +253,7 @@ def _linear(problem: OneNormProblem, program: OneNormSimplex, seconds: float) ->
     try:
         vertex = program.solve(highs_basis(problem, seconds))
     except (OutOfTime, OutOfPivots) as spent:
-        unknown: Ends = (None, None) if problem.bias else BIAS_OF_0
-        x, status = program.x[: problem.size], _status(spent)
-        return _End(
-            status,
-            f"{status.sentence} {_pivots(program.pivots)}",
-            fractions(problem.p),
-            x,
-            program.pivots,
-            bias=unknown,
-        )
+        return _stopped(spent, fractions(problem.p), program.x[: problem.size], program.pivots)
     value = check_vertex(program, vertex)
     reason = (
         f"the basis of HiGHS, {_pivots(program.pivots)}; every condition of the optimum checked"
@@ -314,8 +289,11 @@ def float_solution(problem: MarginProblem, seconds: float) -> Point:
     return Point(alpha=np.zeros(problem.p))
 
 
-def _status(spent: OutOfTime | OutOfPivots) -> Status:
-    return Status.TIME_LIMIT if isinstance(spent, OutOfTime) else Status.ITERATION_LIMIT
+def _stopped(
+    spent: OutOfTime | OutOfPivots, alpha: Fractions, beta: Fractions, pivots: int
+) -> _End:
+    status = Status.TIME_LIMIT if isinstance(spent, OutOfTime) else Status.ITERATION_LIMIT
+    return _End(status, f"{status.sentence} {_pivots(pivots)}", alpha, beta, pivots)
 
 
 def _pivots(count: int) -> str:

@@ -141,10 +141,9 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     """Add the most violated rows in rounds until all are satisfied or a ray is found."""
     judge = ConvergenceMonitor("dual_active_set", problem, limits, limits.max_iter or STEP_LIMIT)
     rows = hard_rows(problem)
-    if decides_by_cycles(problem.kernel):
-        ray = contradiction(problem, rows) if rows.any else None
-        if ray is not None:
-            return _infeasible(judge, rows, ray, [])
+    ray = contradiction(problem, rows) if decides_by_cycles(problem.kernel) else None
+    if ray is not None:
+        return _infeasible(judge, rows, ray, [])
     return _Run(problem, rows, judge).solved(warm_start)
 
 

@@ -85,7 +85,7 @@ def contradiction(problem: MarginProblem, rows: HardRows) -> FarkasRay | None:
     problem : MarginProblem
         Problem with a kernel that `decides_by_cycles` accepts.
     rows : HardRows
-        Its hard rows, at least one.
+        Its hard rows.
     """
     first = problem.gram.first_equal
     if isinstance(rows, LabelledRows):
@@ -229,7 +229,7 @@ def _matrix(problem: MarginProblem, taken: RowSubset) -> Integers:
         values, _ = to_dyadic(np.asarray(dense(Z.rows(points)), dtype=np.float64))
         return np.asarray((A @ values).T)
     X = problem.X[np.ix_(points, points)] if problem.kernel.given else problem.X[points]
-    K, _ = gram_in_integers(problem.kernel, X, problem.gram.shift)
+    K, _ = gram_in_integers(problem.kernel, X, problem.proven.gram.shift)
     return np.asarray(A @ K @ A.T)
 
 

@@ -103,7 +103,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     assert problem.weights is not None
     hard, rows = np.isinf(problem.weights), hard_rows(problem)
     alone = replace(problem, C=np.inf, weights=np.where(hard, 1.0, 0.0))
-    first = solve(alone, "dual_active_set", limits.tol, time_limit=_seconds(judge))
+    left = limits.left(judge.seconds).time_limit
+    first = solve(alone, "dual_active_set", limits.tol, time_limit=left)
     if first.status is Status.INFEASIBLE:
         judge.end(first.status, first.reason)
         return replace(judge.solution(), point=first.point, ray=first.ray)
@@ -120,7 +121,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         # overflow, and its rows would be hard again.
         penalised = replace(problem, C=1.0, weights=np.where(hard, cost, problem.group_costs))
         tol = max(SHARE * limits.tol / GROWTH**iteration, TIGHTEST)
-        solution = solve(penalised, tol=tol, time_limit=_seconds(judge), warm_start=start)
+        left = limits.left(judge.seconds).time_limit
+        solution = solve(penalised, tol=tol, time_limit=left, warm_start=start)
         iteration += 1
         start, cost = problem.own_point(solution.point), GROWTH * cost
         last, alpha = _sides(problem, start)
@@ -142,12 +144,6 @@ def _first_cost(problem: MarginProblem, alone: Solution) -> float:
         else np.asarray(alpha)
     )
     return max(float(finite.max(initial=0.0)), float(listed.max(initial=0.0))) or 1.0
-
-
-def _seconds(judge: ConvergenceMonitor) -> float | None:
-    """Return the remaining time in seconds."""
-    limit = judge.limits.time_limit
-    return None if limit is None else max(limit - judge.seconds, 1e-3)
 
 
 def _sides(problem: MarginProblem, found: Point) -> tuple[Array, AnyMultipliers]:

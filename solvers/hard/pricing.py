@@ -132,11 +132,6 @@ class HardRows(ABC):
     def __init__(self, problem: MarginProblem) -> None:
         self.problem, self.m = problem, problem.m
 
-    @property
-    @abstractmethod
-    def any(self) -> bool:
-        """True if there are hard rows."""
-
     @abstractmethod
     def least_margin(self, f: Array) -> float:
         """Return the minimum margin (A f)_r of all hard rows.
@@ -216,10 +211,6 @@ class ListedRows(HardRows):
         self._taken, self.keys = self._all[self.rows], keys[self.rows]
         self._order = np.argsort(self.keys, kind="stable")
 
-    @property
-    def any(self) -> bool:
-        return len(self.rows) > 0
-
     def _margins(self, f: Array) -> Array:
         taken = self._taken
         own = taken.sign * f[taken.first]
@@ -269,10 +260,6 @@ class LabelledRows(HardRows):
         self.pairs = problem.rows
         self.hard = np.isinf(problem.group_costs)
         self._used = self.hard[self.pairs.queries]
-
-    @property
-    def any(self) -> bool:
-        return bool(self._used.any())
 
     @property
     def strict(self) -> bool:

@@ -18,31 +18,39 @@ from equimargin.solvers.requirements import Requirements
 
 TIGHT = 1e-10
 """Relative gap to which the search solves soft margins."""
-HALVINGS = 100
-"""Maximum number of halvings in the search for the cost.
+SHARE = 1e-3
+"""Share of the largest cost that is tried next, while no positive lower bound is known."""
+MOST_COSTS = 200
+"""Maximum number of costs that are tried.
 
-About fifty halvings reduce an interval of costs to rounding error.
+About sixty reduce any interval between positive floats to rounding error.
 """
 
 
 def _not_searched(d: Data) -> str | None:
     """Return the reason for which the search does not apply, or None."""
-    return (
-        None
-        if d["sigma"] in (1, 2) and d["tau"] >= 1
-        else "the search is for sigma = 1 or 2 and a convex F"
-    )
+    if not (d["sigma"] in (1, 2) and d["tau"] >= 1):
+        return "the search is for sigma = 1 or 2 and a convex F"
+    if not np.isfinite(_largest_cost(d)):
+        return "the costs of its soft margins exceed the float64 range"
+    return None
+
+
+@np.errstate(over="ignore")
+def _largest_cost(d: Data) -> float:
+    """Return C F'(m): the sum of powers of m slacks is at most m, its value at w = 0."""
+    return float(d["C"] * d["tau"] * np.float64(len(d["y"])) ** (d["tau"] - 1))
 
 
 @solver(
     "svm.general.along_costs",
     "svm.general",
-    algorithm="bisection for the cost at which a soft margin, of hinges or squared hinges, has "
+    algorithm="a search for the cost at which a soft margin, of hinges or squared hinges, has "
     "this optimum",
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:
-    """Solve the soft margin at the cost c = C F'(s(c)), by bisection.
+    """Solve the soft margin at the cost c = C F'(s(c)), which is between bounds.
 
     s(c) is the sum of xi^sigma at cost c, which decreases as c grows.
 
@@ -70,12 +78,13 @@ def along_costs(problem: ProgramProblem) -> Data:
 
     if tau == 1:
         return found(d["C"])[0]
-    # s is at most the number of points, its value at w = 0 and b = 0.
-    low, high = 0.0, d["C"] * tau * float(len(y)) ** (tau - 1)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if not low < middle < high:
+    low, high, cost = 0.0, _largest_cost(d), d["C"] * tau
+    for _ in range(MOST_COSTS):
+        point, s = found(cost)
+        # c and C F'(s(c)) are bounds on both sides; a sum above m is rounding at a huge cost.
+        value = d["C"] * tau * s ** (tau - 1) if s <= len(y) else 0.0
+        low, high = (cost, min(high, value)) if value > cost else (low or value, cost)
+        cost = float(np.sqrt(low) * np.sqrt(high)) if low > 0 else SHARE * high
+        if not low < cost < high:
             break
-        point, s = found(middle)
-        low, high = (middle, high) if d["C"] * tau * s ** (tau - 1) > middle else (low, middle)
     return point

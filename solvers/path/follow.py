@@ -126,9 +126,12 @@ def regularization_path(
     )
 
 
-REQUIREMENTS = Requirements(
-    MarginProblem, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS
-)
+REQUIREMENTS: dict[type, Requirements[Any]] = {
+    kind: Requirements(
+        kind, losses=("hinge",), convex=True, most_rows=LISTED_PAIRS, most_points=STORED_ROWS
+    )
+    for kind in (MarginProblem, OneNormProblem)
+}
 
 
 def refusal(problem: Any) -> Refusal | None:
@@ -141,13 +144,12 @@ def refusal(problem: Any) -> Refusal | None:
     problem : MarginProblem or OneNormProblem
         Problem.
     """
-    if isinstance(problem, OneNormProblem):
-        return linear.refusal(problem)
-    if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
-        return Refusal("paths exist for the hinge loss only")
-    if problem.hard.any():
-        return Refusal("rows of infinite weight have no path, as C does not scale them")
-    unmet = REQUIREMENTS.refusal(problem)
+    if not isinstance(problem, OneNormProblem):
+        if not isinstance(problem, MarginProblem) or problem.loss != "hinge":
+            return Refusal("paths exist for the hinge loss only")
+        if problem.hard.any():
+            return Refusal("rows of infinite weight have no path, as C does not scale them")
+    unmet = REQUIREMENTS[type(problem)].refusal(problem)
     if unmet is None and not np.isfinite(problem.gram.dense).all():
         return Refusal("kernel values are outside the float64 range")
     return unmet

@@ -342,7 +342,7 @@ class FunctionForm:
     def _feature_tiles(self) -> Iterator[tuple[slice, Extended]]:
         """Yield tiles of the centred features: a slice of rows, and their z - c."""
         assert self.features is not None
-        for rows in tiles(self.problem.m, self.features.q):
+        for rows in _tiles(self.problem.m, self.features.q):
             Z = self.features.rows(np.arange(rows.start, rows.stop))
             yield (
                 rows,
@@ -353,7 +353,7 @@ class FunctionForm:
         """Yield tiles of K: a slice of rows, and these rows of K."""
         gram, m = self.problem.gram, self.problem.m
         K = (gram.extended or gram).dense if self._lossy else gram.dense
-        for rows in tiles(m, m):
+        for rows in _tiles(m, m):
             part = K[rows].astype(np.longdouble)
             # The shift of a given matrix is added to its diagonal exactly.
             if gram.shift:
@@ -493,15 +493,7 @@ def balance(betas: Array) -> None:
             beta[smallest] -= total + rest
 
 
-def tiles(m: int, width: int) -> Iterator[slice]:
-    """Return slices of rows that divide a matrix into tiles.
-
-    Parameters
-    ----------
-    m : int
-        Number of rows.
-    width : int
-        Number of columns.
-    """
+def _tiles(m: int, width: int) -> Iterator[slice]:
+    """Return slices of rows that divide a matrix into tiles."""
     size = max(EXTENDED_TILE_ENTRIES // max(width, 1), 1)
     return (slice(start, min(start + size, m)) for start in range(0, m, size))

@@ -37,15 +37,10 @@ The estimate is p breakpoints that read m^2 + p numbers each.
 """
 
 
-def no_path_to_C(problem: MarginProblem) -> Refusal | None:
+def _no_path_to_C(problem: MarginProblem) -> Refusal | None:
     """Return the refusal of a problem whose lambda = 1 / C is on no path, or None.
 
     It is refused, too, if its path is too long for a comparison with other solvers.
-
-    Parameters
-    ----------
-    problem : MarginProblem
-        Problem with its C.
     """
     if np.isinf(problem.C):
         return Refusal("lambda = 1 / C is 0 for a hard margin")
@@ -69,7 +64,7 @@ REQUIREMENTS = Requirements(
     MarginProblem,
     losses=("hinge",),
     why={"squared_hinge": "has no piecewise linear path: paths exist for the hinge loss only"},
-    also=no_path_to_C,
+    also=_no_path_to_C,
 )
 
 

@@ -24,7 +24,8 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.path.function import FunctionForm, claimed
 from equimargin.solvers.path.quadratic.trace import BreakpointKind
-from equimargin.solvers.problem_file import is_number, packed, read, unpacked, write
+from equimargin.solvers.path.stored import check_arrays, read_fields
+from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
 PATH_FORMAT = "equimargin regularization path 3"
@@ -53,8 +54,8 @@ INTEGER_ARRAYS = (
     "alpha_rows",
 )
 """Arrays of the file whose entries are integers; all others are float64."""
-FIELDS_IN_JSON = ("level", "stopped", "complete", "seconds")
-"""Fields of a path that its file contains as JSON."""
+NUMBERS_IN_JSON = ("level", "seconds")
+"""Numbers of a path that its file contains as JSON, with `stopped` and `complete`."""
 SMALLEST_LAMBDA = 1e-300
 """Smallest lambda for which a path gives solutions.
 
@@ -373,11 +374,7 @@ class RegularizationPath:
         ValueError
             If the path does not reach a lambda, or the shape of X or lam is wrong.
         """
-        lams = np.asarray(lam, dtype=np.float64)
-        if lams.ndim > 1:
-            raise ValueError(
-                f"lam must be a number or a list of numbers; its shape is {lams.shape}"
-            )
+        lams = check_lambdas(lam)
         points = new_points(X, self.problem.X, self.problem.feature_names)
         functions = [self._function(self._parts(one), one) for one in np.atleast_1d(lams).tolist()]
         V = np.array([v for v, _ in functions]).reshape(len(functions), self._functions.shape[1])
@@ -413,7 +410,7 @@ class RegularizationPath:
             Path of the file.
         """
         words, arrays = packed(self.problem)
-        words |= {name: getattr(self, name) for name in FIELDS_IN_JSON}
+        words |= {name: getattr(self, name) for name in (*NUMBERS_IN_JSON, "stopped", "complete")}
         arrays |= {name: getattr(self, name) for name in ARRAYS_OF_PATH} | {
             f"alpha_{name}": getattr(self.alphas, name) for name in ARRAYS_OF_ALPHA
         }
@@ -449,7 +446,7 @@ class RegularizationPath:
             problem,
             alphas=alphas,
             **{name: arrays[name] for name in ARRAYS_OF_PATH},
-            **_told(words),
+            **read_fields(words, *NUMBERS_IN_JSON),
         )
 
     def _parts(self, lam: float) -> list[tuple[float, int]]:
@@ -457,18 +454,7 @@ class RegularizationPath:
 
         Above the first breakpoint only the first one is returned.
         """
-        if not len(self):
-            raise ValueError(f"the path has no breakpoint: {self.stopped}")
-        lam = check_number(
-            lam,
-            "lambda",
-            f"finite and at least {SMALLEST_LAMBDA:g}",
-            lambda v: SMALLEST_LAMBDA <= v < np.inf,
-        )
-        if lam < self.lambdas[-1]:
-            raise ValueError(
-                f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}"
-            )
+        lam = check_lambda(lam, self.lambdas, self.stopped)
         if lam >= self.lambdas[0]:
             return [(1.0, 0)]
         t = int(np.searchsorted(-self.lambdas, -lam, side="right")) - 1
@@ -496,6 +482,55 @@ class RegularizationPath:
         return v / lam, value / lam
 
 
+def check_lambda(lam: float, lambdas: Array, stopped: str) -> float:
+    """Return a lambda as a float, if a path reaches it.
+
+    Parameters
+    ----------
+    lam : float
+        Lambda > 0, at least lambdas[-1].
+    lambdas : ndarray of shape (T,)
+        Breakpoints of the path, decreasing.
+    stopped : str
+        Reason for the end of the path, as a sentence.
+
+    Raises
+    ------
+    ValueError
+        If the path does not reach lambda.
+    """
+    if not len(lambdas):
+        raise ValueError(f"the path has no breakpoint: {stopped}")
+    lam = check_number(
+        lam,
+        "lambda",
+        f"finite and at least {SMALLEST_LAMBDA:g}",
+        lambda v: SMALLEST_LAMBDA <= v < np.inf,
+    )
+    if lam < lambdas[-1]:
+        raise ValueError(f"the path ends at lambda = {lambdas[-1]:.6g}, above {lam:.6g}: {stopped}")
+    return lam
+
+
+def check_lambdas(lam: ArrayLike) -> Array:
+    """Return one lambda or several ones as an array, of no or one dimension.
+
+    Parameters
+    ----------
+    lam : float or array-like of shape (k,)
+        Lambdas.
+
+    Raises
+    ------
+    ValueError
+        If there are more dimensions.
+    """
+    lams = np.asarray(lam, dtype=np.float64)
+    if lams.ndim > 1:
+        raise ValueError(f"lam must be a number or a list of numbers; its shape is {lams.shape}")
+    return lams
+
+
 def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None:
     """Raise ValueError if arrays of a file do not fit each other or the problem."""
     centred = FunctionForm(problem)
@@ -510,36 +545,7 @@ def _fitting(arrays: Mapping[str, NDArray[Any]], problem: MarginProblem) -> None
         "alpha_first": (problem.p,),
         "alpha_starts": (T + 1,),
     }
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise ValueError(f"{name} is of shape {arrays[name].shape}, not {shape}")
-        kind = arrays[name].dtype
-        if not (kind.kind == "i" if name in INTEGER_ARRAYS else kind == np.float64):
-            raise ValueError(f"{name} is of type {kind}")
-        if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} must be finite")
-    if not (np.diff(arrays["lambdas"]) <= 0).all() or (arrays["lambdas"] < 0).any():
-        raise ValueError("lambdas do not decrease")
-    # Consecutive starts delimit the changes of each breakpoint and cover all of them.
-    starts = arrays["alpha_starts"]
-    if starts[0] != 0 or starts[-1] != changes or (np.diff(starts) < 0).any():
-        raise ValueError(f"alpha_starts must go from 0 to {changes} without a decrease")
-    for name, end in (
-        ("alpha_rows", problem.p),
-        ("event_rows", problem.p),
-        ("event_breakpoints", T),
-        ("event_kinds", len(BreakpointKind)),
-    ):
-        if not ((arrays[name] >= 0) & (arrays[name] < end)).all():
-            raise ValueError(f"{name} must be in 0 .. {end - 1}")
-
-
-def _told(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that a file contains as JSON; ValueError if a type is wrong."""
-    fields = {name: words[name] for name in FIELDS_IN_JSON}
-    for name in ("level", "seconds"):
-        if not (is_number(fields[name]) and np.isfinite(fields[name])):
-            raise ValueError(f"{name} is no finite number: {fields[name]!r}")
-    if not isinstance(fields["stopped"], str) or not isinstance(fields["complete"], bool):
-        raise ValueError("stopped must be a string, and complete true or false")
-    return fields
+    kinds = dict.fromkeys(shapes, "f") | dict.fromkeys(INTEGER_ARRAYS, "i")
+    ends = dict.fromkeys(("alpha_rows", "event_rows"), problem.p)
+    ends |= {"event_breakpoints": T, "event_kinds": len(BreakpointKind)}
+    check_arrays(arrays, kinds, shapes, ends, "alpha_starts", changes)

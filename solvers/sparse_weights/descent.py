@@ -163,9 +163,10 @@ def _follow_costs(
     With more features than rows, many weights become nonzero if the first cost is large,
     and few if it increases.
     """
-    # At the cost C / largest and below, w = 0 is the optimum.
-    largest = float(np.abs(problem.prices(2 * problem.costs)).max(initial=0.0))
-    steps = int(min(np.log10(max(largest / 2, 1.0)), MAX_COSTS))
+    # At the cost C / (2 largest) and below, w = 0 is the optimum. Sums of costs near the
+    # largest float may be infinite or NaN, which max drops as its second argument.
+    largest = float(np.abs(problem.prices(problem.costs)).max(initial=0.0))
+    steps = int(min(np.log10(max(1.0, largest)), MAX_COSTS))
     for step in range(steps, 0, -1):
         part = replace(problem, C=problem.C / COST_RATIO**step)
         for _ in range(CHECKS_PER_COST):

@@ -77,11 +77,6 @@ class SparseWeightProblem:
         with np.errstate(over="ignore"):
             return self.C * self.weights
 
-    @property
-    def entries(self) -> int:
-        """Number of stored entries of X."""
-        return int(self.X.nnz if is_sparse(self.X) else self.X.size)
-
     @cached_property
     def scale(self) -> float:
         """P(0), the sum of all costs; C if that is 0."""

@@ -25,8 +25,7 @@ from equimargin.formulations import (
     reduction_factor,
 )
 from equimargin.formulations.problem.choices import LOSSES
-from equimargin.solvers import solve
-from equimargin.solvers.exact import exact_optimum
+from equimargin.solvers import exact_optimum, solve
 from equimargin.testing import Relevances, ranking_data
 from narrow import present
 from public_data import SHARED, needs_data

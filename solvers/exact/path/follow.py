@@ -19,6 +19,7 @@ support vector machine. 2004.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -33,9 +34,9 @@ from equimargin.solvers.exact.active_set import ActiveSet, round_to_active_set
 from equimargin.solvers.exact.numbers import (
     Fractions,
     IntegerProblem,
-    as_fractions,
     fractions,
     integral,
+    relative_weights,
     semidefinite,
 )
 from equimargin.solvers.exact.optimum import FLOAT_SECONDS, FLOAT_SHARE, float_solution
@@ -123,7 +124,7 @@ def exact_path(
     """
     check_path(problem)
     problem = problem.proven
-    ends = interval_of_costs(low, high)
+    ends = _interval_of_costs(low, high)
     max_pieces = check_count(max_pieces, "max_pieces")
     clock = Clock(inf if time_limit is None else positive(time_limit, "time_limit"))
     started = time.perf_counter()
@@ -161,19 +162,8 @@ def check_path(problem: Any) -> None:
         raise ValueError(str(refused))
 
 
-def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
-    """Return the ends of C as Fractions; None for a high of None or inf.
-
-    Parameters
-    ----------
-    low, high : int, float or Fraction
-        Ends of C.
-
-    Raises
-    ------
-    ValueError
-        If the ends are not numbers with 0 <= low < high.
-    """
+def _interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
+    """Return the ends of C as Fractions, 0 <= low < high; None for a high of None or inf."""
     ends = (
         rational(low, "low"),
         None
@@ -187,21 +177,10 @@ def interval_of_costs(low: Any, high: Any) -> tuple[Fraction, Fraction | None]:
     return ends
 
 
-def relative_weights(problem: MarginProblem) -> Fractions:
-    """Return the costs of the rows over C, (p,), as Fractions.
-
-    Parameters
-    ----------
-    problem : MarginProblem
-        Problem with finite weights.
-    """
-    return as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
-
-
 def follow_gaps(
     numbers: IntegerProblem,
     weights: Fractions,
-    gaps: list[UnsolvedInterval],
+    gaps: Iterable[UnsolvedInterval],
     clock: Clock,
     max_pieces: int,
 ) -> tuple[list[ExactPiece], str]:
@@ -213,7 +192,7 @@ def follow_gaps(
         Problem in integers; its box is not used.
     weights : Fractions of shape (p,)
         Costs of the rows over C.
-    gaps : list[UnsolvedInterval]
+    gaps : iterable of UnsolvedInterval
         Intervals.
     clock : Clock
         Time limit.
@@ -227,9 +206,9 @@ def follow_gaps(
     stopped : str
         Reason why segments are missing; empty if none is.
     """
-    pieces, gaps = list[ExactPiece](), list(gaps)
-    while gaps:
-        gap = gaps.pop()
+    pieces, left = list[ExactPiece](), list(gaps)
+    while left:
+        gap = left.pop()
         if len(pieces) >= max_pieces:
             return _joined(pieces), f"there are more than {max_pieces:,} pieces"
         C = _inside(gap.low, gap.high)
@@ -239,17 +218,11 @@ def follow_gaps(
         except OutOfTime as spent:
             return _joined(pieces), str(spent)
         if piece.high is not None and piece.high != gap.high:
-            gaps.append(
-                UnsolvedInterval(
-                    piece.high, gap.high, PathWarmStart(piece.high, piece.alpha(piece.high))
-                )
-            )
+            near = PathWarmStart(piece.high, piece.alpha(piece.high))
+            left.append(UnsolvedInterval(piece.high, gap.high, near))
         if piece.low != gap.low:
-            gaps.append(
-                UnsolvedInterval(
-                    gap.low, piece.low, PathWarmStart(piece.low, piece.alpha(piece.low))
-                )
-            )
+            near = PathWarmStart(piece.low, piece.alpha(piece.low))
+            left.append(UnsolvedInterval(gap.low, piece.low, near))
         if piece.low != piece.high:
             pieces.append(piece)
     return _joined(pieces), ""

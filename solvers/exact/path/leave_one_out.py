@@ -32,7 +32,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers.exact.active_set import balance
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, integral
+from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, integral, relative_weights
 from equimargin.solvers.exact.path.follow import (
     MOST_PIECES,
     PathWarmStart,
@@ -40,7 +40,6 @@ from equimargin.solvers.exact.path.follow import (
     check_path,
     exact_path,
     follow_gaps,
-    relative_weights,
 )
 from equimargin.solvers.exact.path.piece import ExactPiece, Line, best_biases, bias_lines
 from equimargin.solvers.exact.path.result import ExactPath, rational
@@ -191,18 +190,11 @@ class _Point:
         """
         if not clock.left:
             return [], 0, f"the time limit of {clock.seconds:.3g} s does not suffice for all points"
-        kept = [
-            piece for piece in path.pieces if piece.constant[self.i] == piece.slope[self.i] == 0
-        ]
-        gaps = list(
-            self._gaps(
-                [
-                    piece
-                    for piece in path.pieces
-                    if piece.constant[self.i] != 0 or piece.slope[self.i] != 0
-                ]
-            )
-        )
+        kept, moved = list[ExactPiece](), list[ExactPiece]()
+        for piece in path.pieces:
+            unchanged = piece.constant[self.i] == piece.slope[self.i] == 0
+            (kept if unchanged else moved).append(piece)
+        gaps = self._gaps(moved)
         new, stopped = follow_gaps(self.numbers, self.weights, gaps, clock, MOST_PIECES)
         return sorted([*kept, *new], key=lambda piece: piece.low), len(kept), stopped
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.exact.active_set import Ends
-from equimargin.solvers.exact.numbers import IntegerProblem, as_fractions, integral
+from equimargin.solvers.exact.numbers import IntegerProblem, integral, relative_weights
 from equimargin.solvers.exact.path.piece import ExactPiece, best_biases
 
 
@@ -33,7 +33,10 @@ def rational(value: Any, name: str) -> Fraction:
         If the value is no finite number.
     """
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
-        return Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+        if isinstance(value, Rational):
+            # The parts of a numpy integer would stay numpy integers, which overflow.
+            return Fraction(int(value.numerator), int(value.denominator))
+        return Fraction(float(value))
     raise ValueError(f"{name} must be an integer, a float or a Fraction, not {value!r}")
 
 
@@ -117,7 +120,7 @@ class ExactPath:
         C : int, float or Fraction
             Cost from low to high.
         """
-        return tuple(self.piece(C).alpha(Fraction(C)))
+        return tuple(self.piece(C).alpha(rational(C, "C")))
 
     def f(self, C: Any) -> tuple[Fraction, ...]:
         """Return f of the training points at C, (m,), without the bias.
@@ -127,7 +130,7 @@ class ExactPath:
         C : int, float or Fraction
             Cost from low to high.
         """
-        return tuple(self.piece(C).f(Fraction(C)))
+        return tuple(self.piece(C).f(rational(C, "C")))
 
     def value(self, C: Any) -> Fraction:
         """Return the optimal value at C, t'alpha - 1/2 alpha'A f.
@@ -137,10 +140,8 @@ class ExactPath:
         C : int, float or Fraction
             Cost from low to high.
         """
-        alpha, margins = (
-            self.piece(C).alpha(Fraction(C)),
-            self._numbers.dot(self.piece(C).f(Fraction(C))),
-        )
+        C, piece = rational(C, "C"), self.piece(C)
+        alpha, margins = piece.alpha(C), self._numbers.dot(piece.f(C))
         return Fraction((alpha * (self._numbers.targets - margins / 2)).sum())
 
     def bias(self, C: Any) -> Ends:
@@ -153,9 +154,9 @@ class ExactPath:
         C : int, float or Fraction
             Cost from low to high.
         """
-        C = rational(C, "C")
-        box = as_fractions([C * Fraction(w) for w in self.problem.unit_weights.tolist()])
-        return best_biases(self._numbers, box, self.piece(C).alpha(C), self.piece(C).f(C))
+        C, piece = rational(C, "C"), self.piece(C)
+        box = C * relative_weights(self.problem)
+        return best_biases(self._numbers, box, piece.alpha(C), piece.f(C))
 
     @cached_property
     def _numbers(self) -> IntegerProblem:

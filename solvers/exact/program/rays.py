@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Row, Vector, negative
+from equimargin.formulations.programs.rational import Matrix, Vector, negative
 
 ONE, ZERO = Fraction(1), Fraction(0)
 
@@ -31,7 +31,7 @@ def violation(program: Program) -> Program:
     """
     n = program.n
     forth = [{**row, n: -ONE} for row in program.A.rows]
-    back = [{**_negative(row), n: -ONE} for row in program.A.rows]
+    back = [{**{j: -v for j, v in row.items()}, n: -ONE} for row in program.A.rows]
     rows = (*forth, *back, *({**row, n: -ONE} for row in program.G.rows), {n: -ONE})
     ends = (*program.b, *negative(program.b), *program.h, ZERO)
     return _linear((*[ZERO] * n, ONE), Matrix((), n + 1), Matrix(rows, n + 1), ends)
@@ -76,7 +76,3 @@ def recession(program: Program) -> Program:
 def _linear(q: Vector, level: Matrix, G: Matrix, h: Vector) -> Program:
     """Return the program min q'x  s.t.  level x = 0,  G x <= h."""
     return Program(Matrix(({},) * len(q), len(q)), q, level, (ZERO,) * level.height, G, h)
-
-
-def _negative(row: Row) -> Row:
-    return {j: -v for j, v in row.items()}

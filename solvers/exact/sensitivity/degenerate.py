@@ -22,6 +22,7 @@ J. F. Bonnans, A. Shapiro. Perturbation Analysis of Optimization Problems. 2000,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -29,7 +30,7 @@ import numpy as np
 
 from equimargin.formulations.programs.extras import flint
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix
+from equimargin.formulations.programs.rational import Matrix, Row
 from equimargin.solvers.exact.numbers import Fractions, as_fractions, fractions
 from equimargin.solvers.exact.program.optimum import Optimum, program_optimum
 from equimargin.solvers.exact.sensitivity.base import Rows, SensitivityBase
@@ -37,8 +38,6 @@ from equimargin.solvers.exact.sensitivity.direction import ZERO, inner
 from equimargin.solvers.exact.sensitivity.tangent import Tangent
 
 ONE = Fraction(1)
-Table = list[list[Fraction]]
-"""Rows of a dense matrix, zeros included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +65,16 @@ class OptimalFace:
     gains: Fractions
     gain: Fraction
 
-    def limits(
-        self, before: int
-    ) -> tuple[list[list[Fraction]], list[Fraction], list[list[Fraction]], list[Fraction]]:
-        """Return G, h, A, b of the z of the face, with columns of 0 prepended.
+    def limits(self, before: int) -> tuple[list[Row], list[Fraction], list[Row], list[Fraction]]:
+        """Return G, h, A, b of the z of the face.
 
         Parameters
         ----------
         before : int
             Number of variables before z.
         """
-        nothing = [ZERO] * before
-        G = [[*nothing, *row] for row in np.concatenate([self.ways, -self.ways]).tolist()]
-        A = [[*nothing, *self.gains.tolist()]] if any(self.gains) else []
+        G = [_row(row, before) for row in np.concatenate([self.ways, -self.ways]).tolist()]
+        A = [_row(self.gains.tolist(), before)] if any(self.gains) else []
         return G, [*self.high.tolist(), *(-self.low).tolist()], A, [self.gain] * len(A)
 
 
@@ -152,8 +148,8 @@ def by_quadratic_program(
     ).reshape(n, n)
     q = -tangent.right(rows)
     k = 0 if face is None or moved is None else face.ways.shape[1]
-    G, h = _bounds(tangent, rows, n + k)
-    A = [[*map(Fraction, numbers.s[rows].tolist()), *[ZERO] * k]] if numbers.biased else []
+    G, h = _bounds(tangent, rows)
+    A = [_row(map(Fraction, numbers.s[rows].tolist()))] if numbers.biased else []
     b = [-inner(numbers.s, tangent.bound)] if numbers.biased else []
     along = fractions(k)
     if face is not None and moved is not None:
@@ -169,7 +165,7 @@ def by_quadratic_program(
         q = np.concatenate([q, level * along])
         more = face.limits(n)
         G, h, A, b = G + more[0], h + more[1], A + more[2], b + more[3]
-    x = _least(P.tolist(), q.tolist(), A, b, G, h, seconds)
+    x = _least([_row(row) for row in P.tolist()], q.tolist(), A, b, G, h, seconds)
     alpha = tangent.bound.copy()
     alpha[rows] = as_fractions(x[:n])
     return alpha, ZERO if moved is None else base.beta[moved.point] + inner(
@@ -177,20 +173,17 @@ def by_quadratic_program(
     )
 
 
-def _bounds(tangent: Tangent, rows: Rows, width: int) -> tuple[Table, list[Fraction]]:
-    """Return G and h of the bounds of alpha' in these rows.
-
-    The rows come first among `width` variables.
-    """
-    G: Table = []
+def _bounds(tangent: Tangent, rows: Rows) -> tuple[list[Row], list[Fraction]]:
+    """Return G and h of the bounds of alpha' in these rows, which are the first variables."""
+    G: list[Row] = []
     h: list[Fraction] = []
     squared = tangent.base.squared
     for place, r in enumerate(rows.tolist()):
         if tangent.u[r] == 0 and (squared or not tangent.falls[r]):
-            G.append(_unit(width, place, -ONE))
+            G.append({place: -ONE})
             h.append(ZERO)
         if not squared and not tangent.rises[r]:
-            G.append(_unit(width, place, ONE))
+            G.append({place: ONE})
             h.append(tangent.way.c[r])
     return G, h
 
@@ -213,20 +206,15 @@ def _ways(base: SensitivityBase, rows: Rows) -> Fractions | None:
 def _farthest(face: OptimalFace, way: Fractions, seconds: float) -> Fractions:
     """Return a z of the face of largest way'z."""
     G, h, A, b = face.limits(0)
-    k = face.ways.shape[1]
-    return as_fractions(_least([[ZERO] * k] * k, (-way).tolist(), A, b, G, h, seconds))
-
-
-def _unit(size: int, place: int, value: Fraction) -> list[Fraction]:
-    return [value if j == place else ZERO for j in range(size)]
+    return as_fractions(_least([{}] * len(way), (-way).tolist(), A, b, G, h, seconds))
 
 
 def _least(
-    P: Table,
+    P: list[Row],
     q: list[Fraction],
-    A: Table,
+    A: list[Row],
     b: list[Fraction],
-    G: Table,
+    G: list[Row],
     h: list[Fraction],
     seconds: float,
 ) -> list[Fraction]:
@@ -236,8 +224,8 @@ def _least(
     """
     if not q:
         return []
-    n = len(q)
-    program = Program(_sparse(P, n), tuple(q), _sparse(A, n), tuple(b), _sparse(G, n), tuple(h))
+    quadratic, equations, limits = (Matrix(tuple(rows), len(q)) for rows in (P, A, G))
+    program = Program(quadratic, tuple(q), equations, tuple(b), limits, tuple(h))
     outcome = program_optimum(program, seconds)
     if not isinstance(outcome, Optimum):
         raise ArithmeticError(
@@ -246,5 +234,6 @@ def _least(
     return list(outcome.x)
 
 
-def _sparse(M: Table, width: int) -> Matrix:
-    return Matrix(tuple({j: v for j, v in enumerate(row) if v} for row in M), width)
+def _row(values: Iterable[Fraction], before: int = 0) -> Row:
+    """Return a row of these entries, after `before` columns of 0."""
+    return {before + j: v for j, v in enumerate(values) if v}

@@ -20,7 +20,7 @@ A. Shapiro. Sensitivity analysis of nonlinear programs. 1988.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -199,17 +199,9 @@ def _new_points(problem: MarginProblem, new: Any) -> list[list[Fraction]]:
 def _base(
     problem: MarginProblem, numbers: IntegerProblem, optimum: ExactOptimum
 ) -> SensitivityBase:
-    alpha, beta = as_fractions(optimum.alpha), as_fractions(optimum.beta)
-    base = SensitivityBase(
-        numbers,
-        problem.squared,
-        as_fractions(finite_costs(problem)),
-        alpha,
-        beta,
-        beta,
-        optimum.bias,
-    )
-    return replace(base, f=numbers.values(beta))
+    c, alpha, beta = map(as_fractions, (finite_costs(problem), optimum.alpha, optimum.beta))
+    f = numbers.values(beta)
+    return SensitivityBase(numbers, problem.squared, c, alpha, beta, f, optimum.bias)
 
 
 def _side(

@@ -24,7 +24,13 @@ from equimargin.formulations.kernels.kernel import Intercept, Kernel, Polynomial
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Tube
-from equimargin.solvers.exact.numbers import Fractions, IntegerProblem, as_fractions, fractions
+from equimargin.solvers.exact.numbers import (
+    Fractions,
+    IntegerProblem,
+    as_fractions,
+    fractions,
+    relative_weights,
+)
 from equimargin.solvers.exact.sensitivity.parameters import Cost, Feature, Parameter, Target, Weight
 
 ZERO = Fraction(0)
@@ -107,7 +113,7 @@ def direction(
     rows, p = problem.rows, problem.p
     c, t = fractions(p), fractions(p)
     if isinstance(parameter, Cost):
-        c = as_fractions([Fraction(w) for w in problem.unit_weights.tolist()])
+        c = relative_weights(problem)
     elif isinstance(parameter, Weight):
         chosen = np.zeros(rows.groups)
         chosen[parameter.index] = 1.0

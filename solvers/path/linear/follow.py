@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
-from equimargin.formulations.problem.refusal import Refusal
-from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
+from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.path.budget import Budget, PathStop
 from equimargin.solvers.path.linear.factor import Index, empty
 from equimargin.solvers.path.linear.near import AffineRows, unlisted
@@ -31,7 +29,6 @@ from equimargin.solvers.path.linear.simplex import (
     add_products,
     advance,
 )
-from equimargin.solvers.requirements import Requirements
 
 ROUND = 64
 """Pivots between two checks of the time limit."""
@@ -45,28 +42,6 @@ LEAST_REACH = 1e3 * PERTURBATION
 
 Whether the margin of an unlisted row exceeds 1 does not depend on the perturbation.
 """
-
-REQUIREMENTS = Requirements(
-    OneNormProblem,
-    most_rows=LISTED_PAIRS,
-    most_points=STORED_ROWS,
-)
-
-
-def refusal(problem: OneNormProblem) -> Refusal | None:
-    """Return the reason for which a one-norm program has no path here, or None.
-
-    C does not matter.
-
-    Parameters
-    ----------
-    problem : OneNormProblem
-        Program.
-    """
-    unmet = REQUIREMENTS.refusal(problem)
-    if unmet is None and not np.isfinite(problem.gram.dense).all():
-        return Refusal("kernel values are outside the float64 range")
-    return unmet
 
 
 def followed(problem: OneNormProblem, budget: Budget) -> OneNormPath:

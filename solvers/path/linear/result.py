@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.features import new_points
-from equimargin.formulations.numeric.arguments import check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
-from equimargin.solvers.path.result import OPTIMAL_GAP, SMALLEST_LAMBDA
+from equimargin.solvers.path.result import OPTIMAL_GAP, check_lambda, check_lambdas
+from equimargin.solvers.path.stored import check_arrays, read_fields
 from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.solution import Solution, Status
 
@@ -159,18 +159,7 @@ class OneNormPath:
         ValueError
             If the path does not reach lambda.
         """
-        if not len(self):
-            raise ValueError(f"the path has no piece: {self.stopped}")
-        lam = check_number(
-            lam,
-            "lambda",
-            f"finite and at least {SMALLEST_LAMBDA:g}",
-            lambda v: SMALLEST_LAMBDA <= v < np.inf,
-        )
-        if lam < self.lambdas[-1]:
-            raise ValueError(
-                f"the path ends at lambda = {self.lambdas[-1]:.6g}, above {lam:.6g}: {self.stopped}"
-            )
+        lam = check_lambda(lam, self.lambdas, self.stopped)
         return int(np.searchsorted(-self.lambdas, -lam))
 
     def at(self, lam: float) -> Solution:
@@ -226,11 +215,7 @@ class OneNormPath:
         ValueError
             If the path does not reach a lambda, or the shape of X or lam is wrong.
         """
-        lams = np.asarray(lam, dtype=np.float64)
-        if lams.ndim > 1:
-            raise ValueError(
-                f"lam must be a number or a list of numbers; its shape is {lams.shape}"
-            )
+        lams = check_lambdas(lam)
         points = new_points(X, self.problem.X, self.problem.feature_names)
         block = self.problem.kernel.block(points, self.problem.X)
         parts = [self._coefficients(self.piece(one)) for one in np.atleast_1d(lams).tolist()]
@@ -278,30 +263,18 @@ class OneNormPath:
         if not isinstance(problem, OneNormProblem):
             raise ValueError("the problem must be a one-norm program")
         fields = {name: arrays[f"path_{name}"] for name in ARRAYS}
-        wrong = [
-            name
-            for name, kind in ARRAYS.items()
-            if fields[name].ndim != 1 or fields[name].dtype.kind != kind
-        ]
-        T, entries = len(fields["lambdas"]), len(fields["values"])
-        lengths = {
-            "gaps": T,
-            "starts": T + 1,
-            "columns": entries,
-            "rows": entries,
-            "lower": entries,
-            "low": problem.p,
+        T, entries, flips = (fields[name].size for name in ("lambdas", "values", "flips"))
+        shapes = {
+            **dict.fromkeys(("lambdas", "gaps"), (T,)),
+            **dict.fromkeys(("columns", "values", "rows", "lower"), (entries,)),
+            **dict.fromkeys(("flips", "flipped_at"), (flips,)),
+            "starts": (T + 1,),
+            "low": (problem.p,),
         }
-        wrong += [name for name, length in lengths.items() if len(fields[name]) != length]
-        if wrong:
-            raise ValueError(f"{wrong[0]} has a type or length that does not fit the other arrays")
-        return cls(
-            problem,
-            **fields,
-            stopped=words["stopped"],
-            complete=words["complete"],
-            seconds=words["seconds"],
-        )
+        ends = dict.fromkeys(("rows", "flips"), problem.p)
+        ends |= {"columns": problem.size + 1, "flipped_at": T + 1}
+        check_arrays(fields, ARRAYS, shapes, ends, "starts", entries)
+        return cls(problem, **fields, **read_fields(words, "seconds"))
 
     def _coefficients(self, t: int) -> tuple[Array, float]:
         """Return x, shape (size,), and b on a piece."""

@@ -542,12 +542,14 @@ def _written(
         other, less = _vertex(of, basis, _entries(basis.rows.base, basis.E, len(x)), lams, bounds)
         if less < gap:
             x, gap = other, less
+    if not np.isfinite(x).all():
+        return False
     for a in range(len(x)):
         record.J[start + a], record.E[start + a] = basis.J[a], basis.E[a]
         record.x[start + a], record.lower[start + a] = x[a], lower[a]
     record.lam[t], record.gap[t], record.starts[t + 1] = to, gap, start + len(x)
     record.tally[0], basis.bound[0] = t + 1, bounds[1]
-    return bool(np.isfinite(x).all())
+    return True
 
 
 @part

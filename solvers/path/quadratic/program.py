@@ -252,7 +252,7 @@ class PathIterate(NamedTuple):
             Program.
         """
         (n, k), w = program.of.E.shape, program.rows.w
-        numbers = (
+        return cls(
             np.zeros(1),
             np.zeros(1),
             w.copy(),
@@ -261,8 +261,8 @@ class PathIterate(NamedTuple):
             np.zeros(n),
             np.zeros(k),
             np.zeros(n),
+            np.zeros(1),
         )
-        return cls(*numbers, np.zeros(1))
 
 
 class GapData(NamedTuple):

@@ -47,8 +47,13 @@ from equimargin.formulations import (
 )
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.rows.labelled import LabelledPairs
-from equimargin.solvers import OneNormPath, Solution, exact_optimum, regularization_path
-from equimargin.solvers.exact import given_gram
+from equimargin.solvers import (
+    OneNormPath,
+    Solution,
+    exact_optimum,
+    given_gram,
+    regularization_path,
+)
 from equimargin.solvers.path.result import OPTIMAL_GAP, SMALLEST_LAMBDA
 from narrow import as_a, present
 

@@ -21,7 +21,7 @@ from campaigns.exact.nightly import FAMILIES, drawn
 from campaigns.runner import Campaign, Check, Trial
 from equimargin.formulations import MarginProblem
 from equimargin.formulations.rows.listed import Tube
-from equimargin.solvers.exact import exact_optimum
+from equimargin.solvers import exact_optimum
 from equimargin.solvers.exact.sensitivity import (
     Cost,
     ExactSensitivity,

@@ -33,8 +33,7 @@ from equimargin.formulations.bounds.sensitivity import sensitivity
 from equimargin.formulations.bounds.stability import Stability, stability
 from equimargin.formulations.kernels.kernel import RBF, Intercept
 from equimargin.formulations.rows import labelled
-from equimargin.solvers import Status, solve
-from equimargin.solvers.exact import exact_optimum, given_gram
+from equimargin.solvers import Status, exact_optimum, given_gram, solve
 from equimargin.testing import ONE_NORM, margin_problems
 from families import OF_THE_CERTIFICATE
 from oracles.rationals import apply, fractions, gram

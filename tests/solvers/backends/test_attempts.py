@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -127,6 +128,22 @@ def test_a_backend_of_which_no_attempt_is_accepted_has_failed(
         answer.reason == "polishing did not bring the approximate result to the requested accuracy"
     )
     assert answer.point is None
+
+
+def test_the_seconds_of_an_attempt_that_breaks_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def breaks(tol: float, raw: Any) -> bool:
+        seen.append(tol)
+        time.sleep(0.2)
+        raise ArithmeticError("no figure")
+
+    ladder = (Attempt(1.0, {}, breaks), Attempt(1.0, {}, breaks))
+    monkeypatch.setitem(BACKENDS, "CLARABEL", replace(BACKENDS["CLARABEL"], ladder=ladder))
+    declared = declare("svm.soft.dual", overlapping(20))
+    answer = solve_declaration(declared, "CLARABEL", time_limit=0.2)
+    assert (len(seen), answer.reason) == (1, "CLARABEL failed: no figure")
+    assert answer.solve_seconds >= 0.2
 
 
 def test_an_inaccurate_answer_that_keeps_the_tolerance_is_one_at_the_first_attempt() -> None:

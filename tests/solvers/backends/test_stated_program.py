@@ -14,8 +14,7 @@ from equimargin.formulations.declarations.formulation import declare
 from equimargin.formulations.problem.construct import classification
 from equimargin.formulations.programs import compile_program
 from equimargin.formulations.programs.standard_form import with_stated_bounds
-from equimargin.solvers.backends import BACKENDS
-from equimargin.solvers.exact import exact_optimum
+from equimargin.solvers import BACKENDS, exact_optimum
 from equimargin.solvers.exact.program import Infeasible, Optimum, program_optimum
 from equimargin.solvers.interrupt import interruptible
 from places import example

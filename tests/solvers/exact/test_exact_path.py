@@ -160,6 +160,16 @@ def test_a_part_of_a_path_is_that_of_the_whole() -> None:
         part.piece(2 * high)
 
 
+def test_a_cost_may_be_a_number_of_numpy() -> None:
+    """Products of its 64 bits with the long numerators of a path would overflow."""
+    path = exact_path(classification([[0.1], [0.7], [1.3]], [-1, 1, -1]), np.int64(1))
+    for C in (np.int64(7), np.int32(2), np.float32(1.5)):
+        assert path.value(C) == path.value(C.item())
+        assert path.alpha(C) == path.alpha(C.item())
+        assert path.f(C) == path.f(C.item())
+        assert path.bias(C) == path.bias(C.item())
+
+
 def test_no_pairs_have_one_piece() -> None:
     path = exact_path(ranking(LINE, [1, 1, 1]))
     assert len(path.pieces) == 1

@@ -30,6 +30,8 @@ from equimargin.solvers import Solution, Status, exact_optimum, solve
 from equimargin.solvers.exact_limits import refusal
 from equimargin.solvers.hard import pricing, spaces
 from equimargin.solvers.hard.dual_active_set import REQUIREMENTS
+from equimargin.solvers.hard.exact_ray import exact_ray
+from equimargin.solvers.hard.pricing import hard_rows
 from equimargin.solvers.registry import SOLVERS
 from equimargin.testing import margin_problems
 from narrow import as_a, present
@@ -357,3 +359,14 @@ def test_the_worst_pairs_are_among_those_found() -> None:
         assert len(keys) == len(set(keys.tolist())) <= 10
         if (margins < 1.0).any():
             assert found.min() == margins.min()
+
+
+@pytest.mark.parametrize("m", [100, 150])
+def test_a_ray_is_one_of_the_matrix_with_its_proven_shift(m: int) -> None:
+    """A larger matrix is proven late: its shift, too, makes two equal points differ."""
+    X = np.random.default_rng(0).normal(size=(m, 2))
+    X[1] = X[0]
+    y = np.where(np.arange(m) % 2, 1.0, -1.0)
+    problem = classification(X @ X.T, y, C=np.inf, kernel=precomputed(), bias=False)
+    assert problem.proven.gram.shift > 0
+    assert exact_ray(problem, hard_rows(problem).take(np.arange(2)), np.ones(2)) is None

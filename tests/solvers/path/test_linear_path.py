@@ -5,6 +5,7 @@ x is constant, u is affine in lambda.
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -319,6 +320,37 @@ def test_a_saved_path_is_the_same(tmp_path: Path) -> None:
     assert again.problem.family == "svm.onenorm"
     with pytest.raises(ValueError, match="is no regularisation path"):
         RegularizationPath.load(tmp_path / "path.npz")
+
+
+def test_a_file_whose_arrays_do_not_fit_is_refused(tmp_path: Path) -> None:
+    """Columns outside of the table would be read from, and written to, foreign memory."""
+    X, file = np.random.default_rng(5).normal(size=(12, 2)), tmp_path / "path.npz"
+    path = regularization_path(one_norm_classification(X, np.where(X[:, 0] > 0.2, 1.0, -1.0)), 1e-3)
+    path.save(file)
+    with np.load(file) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name, changed, said in (
+        ("columns", path.columns + 10**9, "columns must be in 0 .. 12"),
+        ("columns", -1 - path.columns, "columns must be in 0 .. 12"),
+        ("rows", path.rows + 12, "rows must be in 0 .. 11"),
+        ("flips", path.flips - 12, "flips must be in 0 .. 11"),
+        ("flipped_at", path.flipped_at[1:], "flipped_at is of shape"),
+        ("starts", path.starts[::-1], "starts must go from 0"),
+        ("lambdas", path.lambdas[::-1], "lambdas do not decrease"),
+        ("lambdas", path.lambdas.astype(np.float32), "lambdas is of type float32"),
+        ("values", path.values * np.nan, "values must be finite"),
+    ):
+        np.savez(file, **arrays | {f"path_{name}": changed})
+        with pytest.raises(ValueError, match=f"is no path of a one-norm program: {said}"):
+            OneNormPath.load(file)
+    about = json.loads(str(arrays["about"]))
+    for name, value, said in (
+        ("stopped", 5, "stopped must be a string"),
+        ("seconds", None, "seconds is no finite number"),
+    ):
+        np.savez(file, **arrays | {"about": np.array(json.dumps(about | {name: value}))})
+        with pytest.raises(ValueError, match=said):
+            OneNormPath.load(file)
 
 
 def test_a_path_decides_as_its_solutions_do() -> None:

@@ -162,3 +162,11 @@ def test_rows_without_costs_give_weights_of_0() -> None:
     assert solution.ok
     assert not solution.w.any()
     assert (solution.lower, solution.upper) == (0.0, 0.0)
+
+
+def test_costs_near_the_largest_float_have_a_solution() -> None:
+    """Their sums overflow when the smaller costs that lead to them are chosen."""
+    X, y = data(5, 9, 0)
+    problem = SparseWeightProblem(by_columns(X), y, 1.5e308, np.ones(5))
+    solution = solve_sparse_weights(problem, Limits(max_iter=20))
+    assert solution.lower <= solution.upper
