@@ -38,12 +38,6 @@ from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 
-RENAMED = {"pairs": "rows"}
-"""Former values of `over` in files, and their present names.
-
-All rows of one-norm problems used to be pairs.
-"""
-
 Arrays = dict[str, Any]
 Held = TypeVar("Held")
 
@@ -269,13 +263,13 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
             shift=shift,
             feature_names=columns,
         )
-    unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
-    over = RENAMED.get(words["over"], words["over"])
+    over, unknowns = words["over"], ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
+    # The bounds of one-norm problems assume finite costs and the margin 1.
     hard = np.inf == C or (weights is not None and np.isinf(weights).any())
-    if not isinstance(rows, Pairs | Signed) or over not in unknowns or hard:
+    other_margin = "target" in arrays
+    if not isinstance(rows, Pairs | Signed) or over not in unknowns or hard or other_margin:
         raise ValueError("its variables, rows and costs do not form a one-norm problem")
-    # Files older than the bias of one-norm problems have no entry for it.
-    bias = _bias({"bias": False, **words}, rows)
+    bias = _bias(words, rows)
     return OneNormProblem(
         X, kernel, rows, float(C), over, bias, weights, shift=shift, feature_names=columns
     )
@@ -409,11 +403,11 @@ def _targets(rows: Rows) -> Arrays:
         return {"preferred": rows.preferred, "other": rows.other}
     if isinstance(rows, Levels):
         return {"y": rows.y, "thresholds": np.array(rows.T)}
-    return (
-        {"y": rows.y, "epsilon": np.array(rows.epsilon)}
-        if isinstance(rows, Tube)
-        else {"y": rows.y}
-    )
+    if isinstance(rows, Tube):
+        return {"y": rows.y, "epsilon": np.array(rows.epsilon)}
+    if isinstance(rows, Signed) and rows.target != 1.0:
+        return {"y": rows.y, "target": np.array(rows.target)}
+    return {"y": rows.y}
 
 
 def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
@@ -432,7 +426,10 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
     if y.shape != (m,) or not np.isfinite(y).all():
         raise ValueError(f"y is not {m} finite numbers")
     if name == Signed.__name__ and np.isin(y, (-1.0, 1.0)).all():
-        return Signed(y)
+        # Only problems whose margin is a variable have another margin than 1.
+        target = float(_numbers(arrays, "target")) if "target" in arrays else 1.0
+        if 0 <= target < np.inf:
+            return Signed(y, target)
     if name == Tube.__name__ and 0 <= float(_numbers(arrays, "epsilon")) < np.inf:
         return Tube(y, float(arrays["epsilon"]))
     if name == Levels.__name__ and _are_levels(y, arrays["thresholds"]):
