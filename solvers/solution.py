@@ -166,9 +166,9 @@ class RunOptions(TypedDict, total=False):
 
 
 def checked(
-    tol: object,
-    max_iter: object,
-    time_limit: object,
+    tol: object = 1e-6,
+    max_iter: object = None,
+    time_limit: object = None,
     callback: Callback | None = None,
     n_jobs: object = 1,
     device: object = PROCESSOR,
