@@ -27,7 +27,7 @@ from typing import Self
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
@@ -40,7 +40,7 @@ from equimargin.solvers.newton.base import (
     NewtonIterate,
     Unknowns,
 )
-from equimargin.solvers.products.gram_products import GramProducts, Index
+from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
 

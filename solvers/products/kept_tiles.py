@@ -19,9 +19,9 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.workspace import KEPT_BYTES, Workspace
-from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles, add_rows
+from equimargin.solvers.products.tiles import Block, GivenTiles, Tiles, add_rows
 
 USES_OF_A_ROW = 2
 """Expected uses of the row of a point that violates optimality.

@@ -20,14 +20,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
-from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
 from equimargin.formulations.numeric.vector_loops import power
 from equimargin.solvers.products.crew import Crew
 
-Index = NDArray[np.intp]
 Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
