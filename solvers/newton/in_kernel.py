@@ -22,7 +22,6 @@ Retrieval 13 (2010), section 3, for the metric.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -146,10 +145,6 @@ class Coefficients(Unknowns):
 
     def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
         return float(seen.G @ seen.image) / 2
-
-    @cached_property
-    def mean_square(self) -> float:
-        return float(np.abs(self.problem.gram.diagonal).mean())
 
     def _evaluated(self, v: Array) -> tuple[Array, Slacks]:
         """Return K v and the slacks at v."""
