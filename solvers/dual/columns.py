@@ -74,11 +74,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
     ridge = (
         np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
     )
-    alpha = (
-        np.zeros(problem.p)
-        if start is None
-        else problem.repaired(initial_multipliers(start, problem))
-    )
+    alpha = problem.repaired(initial_multipliers(start or Point(), problem))
     # Signed multipliers G_ik = s_ik alpha_ik, (m, T).
     G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
     progress = DualConvergenceMonitor("columns", problem, limits, limits.max_iter or STEPS)
