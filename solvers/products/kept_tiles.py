@@ -137,7 +137,8 @@ class KeptTiles(Tiles):
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         return self._after(len(rows) * len(columns)).product(rows, v, columns)
 
-    def _resolution(self) -> Array:
+    @cached_property
+    def resolution(self) -> Array:
         return self.whole.exact.resolution
 
     def _after(self, entries: int) -> Tiles:
@@ -207,5 +208,6 @@ class KeptRows(Tiles):
         if others.any():
             self.source.add_product(rows[others], v[others], f)
 
-    def _resolution(self) -> Array:
+    @cached_property
+    def resolution(self) -> Array:
         return self.source.resolution
