@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.given_matrix import proven_shift
+from equimargin.formulations.kernels.given_matrix import asymmetry, proven_shift
 from equimargin.formulations.kernels.kernel import (
     Composite,
     Intercept,
@@ -29,7 +29,7 @@ from equimargin.formulations.kernels.kernel import (
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
-from equimargin.formulations.numeric.arrays import is_sparse
+from equimargin.formulations.numeric.arrays import canonical, is_sparse
 from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, LossName
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -228,8 +228,8 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
         If a part does not fit; the message is a sentence.
     """
     X, kernel = _read_features(arrays), _kernel(words["kernel"])
-    if kernel.given and X.shape[0] != X.shape[1]:
-        raise ValueError(f"its Gram matrix is of shape {X.shape}")
+    if kernel.given and (is_sparse(X) or X.shape[0] != X.shape[1] or asymmetry(X) > 0):
+        raise ValueError("its Gram matrix must be square, symmetric and dense")
     rows = _rows(words["rows"], arrays, int(X.shape[0]))
     C, shift, names = words["C"], words["shift"], words.get("feature_names")
     if not (is_number(C) and C > 0):
@@ -383,6 +383,7 @@ def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
         parts = _numbers(arrays, "X_data"), arrays["X_indices"], arrays["X_indptr"]
         X = sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
         X.check_format()
+        X = canonical(X)
     else:
         X = _numbers(arrays, "X")
     if X.ndim != 2 or not np.isfinite(X.data if "X_shape" in arrays else X).all():

@@ -102,6 +102,33 @@ def test_a_file_cannot_claim_that_a_matrix_is_positive_semidefinite(
         Solution.load(file)
 
 
+def test_a_file_cannot_hold_an_asymmetric_gram_matrix(tmp_path: Path) -> None:
+    file = tmp_path / "solution.npz"
+    solve(PROBLEMS["precomputed"]).save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = dict(archive)
+    # The lower triangle, which is factorised, stays that of a semidefinite matrix.
+    arrays["X"][0, 1] += 100.0
+    np.savez(file, **arrays)
+    with pytest.raises(ValueError, match="its Gram matrix must be square, symmetric and dense"):
+        Solution.load(file)
+
+
+def test_duplicate_entries_of_a_file_are_summed(tmp_path: Path) -> None:
+    file = tmp_path / "solution.npz"
+    found = solve(PROBLEMS["penalized"])
+    found.save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = dict(archive)
+    half = arrays["X_data"][:1] / 2
+    arrays["X_data"] = np.concatenate([half, half, arrays["X_data"][1:]])
+    arrays["X_indices"] = np.concatenate([arrays["X_indices"][:1], arrays["X_indices"]])
+    arrays["X_indptr"][1:] += 1
+    np.savez(file, **arrays)
+    np.testing.assert_array_equal(Solution.load(file).problem.X.toarray(), X)
+    assert Solution.load(file).problem.X.nnz == found.problem.X.nnz
+
+
 def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(
     tmp_path: Path,
 ) -> None:
