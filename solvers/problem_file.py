@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.kernels.given_matrix import proven_shift
+from equimargin.formulations.kernels.given_matrix import asymmetry, proven_shift
 from equimargin.formulations.kernels.kernel import (
     Composite,
     Intercept,
@@ -29,7 +29,7 @@ from equimargin.formulations.kernels.kernel import (
 from equimargin.formulations.kernels.registry import KERNELS
 from equimargin.formulations.numeric.archive import Archive
 from equimargin.formulations.numeric.arguments import format_error
-from equimargin.formulations.numeric.arrays import is_sparse
+from equimargin.formulations.numeric.arrays import canonical, is_sparse
 from equimargin.formulations.problem.choices import CLASSIFICATION_LOSSES, LossName
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
@@ -37,12 +37,6 @@ from equimargin.formulations.rows.base import Rows
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import Pairs, Signed, Tube
-
-RENAMED = {"pairs": "rows"}
-"""Former values of `over` in files, and their present names.
-
-All rows of one-norm problems used to be pairs.
-"""
 
 Arrays = dict[str, Any]
 Held = TypeVar("Held")
@@ -234,8 +228,8 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
         If a part does not fit; the message is a sentence.
     """
     X, kernel = _read_features(arrays), _kernel(words["kernel"])
-    if kernel.given and X.shape[0] != X.shape[1]:
-        raise ValueError(f"its Gram matrix is of shape {X.shape}")
+    if kernel.given and (is_sparse(X) or X.shape[0] != X.shape[1] or asymmetry(X) > 0):
+        raise ValueError("its Gram matrix must be square, symmetric and dense")
     rows = _rows(words["rows"], arrays, int(X.shape[0]))
     C, shift, names = words["C"], words["shift"], words.get("feature_names")
     if not (is_number(C) and C > 0):
@@ -269,13 +263,13 @@ def unpacked(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pr
             shift=shift,
             feature_names=columns,
         )
-    unknowns = ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
-    over = RENAMED.get(words["over"], words["over"])
+    over, unknowns = words["over"], ("points", "rows") if isinstance(rows, Pairs) else ("rows",)
+    # The bounds of one-norm problems assume finite costs and the margin 1.
     hard = np.inf == C or (weights is not None and np.isinf(weights).any())
-    if not isinstance(rows, Pairs | Signed) or over not in unknowns or hard:
+    other_margin = "target" in arrays
+    if not isinstance(rows, Pairs | Signed) or over not in unknowns or hard or other_margin:
         raise ValueError("its variables, rows and costs do not form a one-norm problem")
-    # Files older than the bias of one-norm problems have no entry for it.
-    bias = _bias({"bias": False, **words}, rows)
+    bias = _bias(words, rows)
     return OneNormProblem(
         X, kernel, rows, float(C), over, bias, weights, shift=shift, feature_names=columns
     )
@@ -389,6 +383,7 @@ def _read_features(arrays: Mapping[str, NDArray[Any]]) -> Any:
         parts = _numbers(arrays, "X_data"), arrays["X_indices"], arrays["X_indptr"]
         X = sparse.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
         X.check_format()
+        X = canonical(X)
     else:
         X = _numbers(arrays, "X")
     if X.ndim != 2 or not np.isfinite(X.data if "X_shape" in arrays else X).all():
@@ -409,11 +404,11 @@ def _targets(rows: Rows) -> Arrays:
         return {"preferred": rows.preferred, "other": rows.other}
     if isinstance(rows, Levels):
         return {"y": rows.y, "thresholds": np.array(rows.T)}
-    return (
-        {"y": rows.y, "epsilon": np.array(rows.epsilon)}
-        if isinstance(rows, Tube)
-        else {"y": rows.y}
-    )
+    if isinstance(rows, Tube):
+        return {"y": rows.y, "epsilon": np.array(rows.epsilon)}
+    if isinstance(rows, Signed) and rows.target != 1.0:
+        return {"y": rows.y, "target": np.array(rows.target)}
+    return {"y": rows.y}
 
 
 def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
@@ -432,7 +427,10 @@ def _rows(name: str, arrays: Mapping[str, NDArray[Any]], m: int) -> Rows:
     if y.shape != (m,) or not np.isfinite(y).all():
         raise ValueError(f"y is not {m} finite numbers")
     if name == Signed.__name__ and np.isin(y, (-1.0, 1.0)).all():
-        return Signed(y)
+        # Only problems whose margin is a variable have another margin than 1.
+        target = float(_numbers(arrays, "target")) if "target" in arrays else 1.0
+        if 0 <= target < np.inf:
+            return Signed(y, target)
     if name == Tube.__name__ and 0 <= float(_numbers(arrays, "epsilon")) < np.inf:
         return Tube(y, float(arrays["epsilon"]))
     if name == Levels.__name__ and _are_levels(y, arrays["thresholds"]):

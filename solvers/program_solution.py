@@ -87,40 +87,23 @@ def solved(
         Result, or the reason of a failure.
     """
     started = run_seconds()
+
+    def ended(status: Status, reason: str, *found: Any) -> ProgramSolution:
+        taken = run_seconds() - started
+        return ProgramSolution(problem, solver, status, reason, None, taken, accuracy, *found)
+
     try:
         answer = interruptible(function, seconds=inf if seconds is None else seconds)
     except TimeoutError as late:
-        return ProgramSolution(
-            problem,
-            solver,
-            Status.TIME_LIMIT,
-            f"given up: {late}",
-            None,
-            run_seconds() - started,
-            accuracy,
-        )
+        return ended(Status.TIME_LIMIT, f"given up: {late}")
     if isinstance(answer, ProgramSolution):
         return answer
-    duration = run_seconds() - started
     try:
         value, values, formulation = _read(problem, answer)
     except ValueError as wrong:
-        return ProgramSolution(
-            problem, solver, Status.NUMERICAL_FAILURE, str(wrong), None, duration, accuracy
-        )
+        return ended(Status.NUMERICAL_FAILURE, str(wrong))
     reason = "" if formulation else "the solver gives a value without a point"
-    return ProgramSolution(
-        problem,
-        solver,
-        Status.OPTIMAL,
-        reason,
-        None,
-        duration,
-        accuracy,
-        value,
-        values,
-        formulation,
-    )
+    return ended(Status.OPTIMAL, reason, value, values, formulation)
 
 
 def _read(problem: ProgramProblem, answer: Any) -> tuple[float, Mapping[str, Any], str | None]:

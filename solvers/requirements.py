@@ -171,7 +171,6 @@ class Requirements(Generic[P]):
             yield Refusal(f"it takes {supported}, and the loss is {_article(problem.loss)}")
 
     def _unmet_by_rows(self, problem: MarginProblem) -> Iterator[Refusal]:
-
         if self.thresholds < problem.T:
             supported = "one bias" if self.thresholds == 1 else f"{self.thresholds:g} at most"
             yield Refusal(f"there are {problem.T} thresholds, and this method supports {supported}")

@@ -28,7 +28,7 @@ from equimargin.formulations.problem.one_norm import Problem
 from equimargin.formulations.problem.point import AnyBias, CanonicalPoint, Point
 from equimargin.formulations.rows.levels import Levels
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Signed
-from equimargin.formulations.rows.pair_multipliers import AnyMultipliers
+from equimargin.formulations.rows.pair_multipliers import AnyMultipliers, ImplicitMultipliers
 from equimargin.solvers.problem_file import packed, read, unpacked, write
 from equimargin.solvers.ray import FarkasRay
 
@@ -166,9 +166,9 @@ class RunOptions(TypedDict, total=False):
 
 
 def checked(
-    tol: object,
-    max_iter: object,
-    time_limit: object,
+    tol: object = 1e-6,
+    max_iter: object = None,
+    time_limit: object = None,
     callback: Callback | None = None,
     n_jobs: object = 1,
     device: object = PROCESSOR,
@@ -528,20 +528,18 @@ class Solution(IntervalSolution):
         """
         words, arrays = packed(self.problem)
         words |= {name: getattr(self, name) for name in SOLUTION_FIELDS_IN_JSON}
-        multipliers = self.point.multipliers
-        stored = (
-            None
-            if multipliers is None or self.problem.p > LISTED_PAIRS
-            else np.asarray(multipliers)
-        )
-        parts = vars(self.point.with_multipliers(stored))
+        point = self.point
+        if self.problem.p > LISTED_PAIRS and isinstance(point.multipliers, ImplicitMultipliers):
+            point = point.with_multipliers(None)
         arrays |= {
-            f"point_{name}": np.asarray(part) for name, part in parts.items() if part is not None
+            f"point_{name}": np.asarray(part)
+            for name, part in vars(point).items()
+            if part is not None
         }
         write(file, SOLUTION_FORMAT, words, arrays)
 
-    @classmethod
-    def load(cls, file: str | Path) -> Solution:
+    @staticmethod
+    def load(file: str | Path) -> Solution:
         """Read a file of `save`.
 
         Parameters
@@ -562,25 +560,7 @@ class Solution(IntervalSolution):
         FileNotFoundError
             If there is no file.
         """
-        return read(file, SOLUTION_FORMAT, "solution", cls._made)
-
-    @classmethod
-    def _made(cls, words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:
-        """Return the solution of a file."""
-        problem = unpacked(words, arrays)
-        point = _point(
-            problem,
-            {
-                name.removeprefix("point_"): v
-                for name, v in arrays.items()
-                if name.startswith("point_")
-            },
-        )
-        solver, status, reason, counted, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
-        iterations = None if counted is None else int(counted)
-        return cls(
-            problem, str(solver), point, Status(status), str(reason), iterations, float(seconds)
-        )
+        return read(file, SOLUTION_FORMAT, "solution", _make_solution)
 
     def __repr__(self) -> str:
         """Return one line: the problem, the solver and the status."""
@@ -688,6 +668,22 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
         Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED
     )
     return replace(solution, status=status, reason=reason)
+
+
+def _make_solution(words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:
+    """Return the solution of a file."""
+    problem = unpacked(words, arrays)
+    parts = {
+        name.removeprefix("point_"): values
+        for name, values in arrays.items()
+        if name.startswith("point_")
+    }
+    point = _point(problem, parts)
+    solver, status, reason, steps, seconds = (words[name] for name in SOLUTION_FIELDS_IN_JSON)
+    iterations = None if steps is None else int(steps)
+    return Solution(
+        problem, str(solver), point, Status(status), str(reason), iterations, float(seconds)
+    )
 
 
 def _point(problem: Problem, parts: dict[str, NDArray[Any]]) -> CanonicalPoint:

@@ -45,12 +45,13 @@ from equimargin.data import load
 from equimargin.formulations import MarginProblem, Point, declare, ranking, rbf
 from equimargin.formulations.declarations.formulation import REGISTRY
 from equimargin.formulations.kernels.gram import Gram
+from equimargin.formulations.numeric.arrays import Index
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.point import CanonicalPoint
 from equimargin.formulations.problem.refusal import Refusal
 from equimargin.solvers import SOLVERS, Solution, solve, solve_declaration
 from equimargin.solvers.newton import in_kernel
-from equimargin.solvers.products.gram_products import GramProducts, Index
+from equimargin.solvers.products.gram_products import GramProducts
 
 Array = Any
 Data = tuple[Any, Array, Array | None]

@@ -56,7 +56,7 @@ from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.solvers.registry import solve
-from equimargin.solvers.solution import Solution, Status
+from equimargin.solvers.solution import SHORTEST_LIMIT, Solution, Status
 
 SHARE_OF_CORNERS = 1 / 16
 """Relative gap of the solutions at corners, over that of the map."""
@@ -368,7 +368,7 @@ class _MapMaker:
         if (C, gamma) not in self.solved:
             problem = replace(self.problem.with_cost(C), kernel=RBF(gamma))
             start = None if one is None or other is None else Point(alpha=C * (one.a + other.a) / 2)
-            left = None if self.time_limit is None else max(self.time_limit - self.seconds, 1e-3)
+            left = self.time_limit and max(self.time_limit - self.seconds, SHORTEST_LIMIT)
             solution = solve(
                 problem, tol=self.eps * SHARE_OF_CORNERS, time_limit=left, warm_start=start
             )

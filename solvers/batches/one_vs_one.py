@@ -97,15 +97,11 @@ def one_vs_one(
     pairs = [(labels == second, labels == first) for first, second in combinations(classes, 2)]
     device = limits.get("device", PROCESSOR)
     if device != PROCESSOR and len(pairs) > 1 and solver in ("auto", "smo"):
-        together = _solve_together(problem_of_all, pairs, checked(**(DEFAULTS | limits)))
+        together = _solve_together(problem_of_all, pairs, checked(**limits))
         if together is not None:
             return together
     problems = (restrict_to_pair(problem_of_all, *pair) for pair in pairs)
     return [solve(problem, solver, **limits) for problem in problems]
-
-
-DEFAULTS = RunOptions(tol=1e-6, max_iter=None, time_limit=None)
-"""Limits of `solve` that `checked` needs."""
 
 
 def _solve_together(

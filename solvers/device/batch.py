@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers.device.card import Card, DeviceArray
 from equimargin.solvers.device.conjugate import count_landmarks
@@ -31,7 +31,7 @@ from equimargin.solvers.dual.working_set import (
     pair_steps,
     violators_outside,
 )
-from equimargin.solvers.products.tiles import Block, Index, tiles
+from equimargin.solvers.products.tiles import Block, tiles
 
 LOOK_THREADS = 512
 """Threads of a machine's block when it looks."""

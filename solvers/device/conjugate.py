@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.solvers.dual.newton_on_face import FaceFactor, Factorisation
-from equimargin.solvers.products.tiles import Index, Tiles
+from equimargin.solvers.products.tiles import Tiles
 
 MOST_STEPS = 100
 """Maximum number of steps for one system; each takes a product."""

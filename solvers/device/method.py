@@ -22,7 +22,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -58,7 +58,7 @@ from equimargin.solvers.dual.working_set import (
     with_diagonal,
 )
 from equimargin.solvers.products.few_points import through_gram
-from equimargin.solvers.products.tiles import Block, Index, Tiles, tiles
+from equimargin.solvers.products.tiles import Block, Tiles, tiles
 from equimargin.solvers.registry import device_solver
 from equimargin.solvers.solution import HOST, Limits, Solution
 from equimargin.solvers.threads import one_thread
@@ -79,7 +79,7 @@ def _unsupported(problem: MarginProblem) -> Refusal | None:
     """Return the refusal of a kernel that a card does not have, or None."""
     if is_supported(problem.kernel, problem.X):
         return None
-    kind = "sparse features" if hasattr(problem.X, "tocsr") else f"a {problem.kernel.name} kernel"
+    kind = "sparse features" if is_sparse(problem.X) else f"a {problem.kernel.name} kernel"
     return Refusal(f"it has {kind}, which a card does not compute")
 
 

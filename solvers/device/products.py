@@ -16,10 +16,10 @@ from numpy.typing import DTypeLike
 from equimargin.formulations.kernels.exponential import Exponential
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Kernel, Linear, Polynomial, Precomputed
-from equimargin.formulations.numeric.arrays import Array, Features, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
 from equimargin.solvers.device.card import Card
 from equimargin.solvers.products.crew import Crew
-from equimargin.solvers.products.tiles import EXPANDED_EXPONENT, Block, Index, Tiles
+from equimargin.solvers.products.tiles import EXPANDED_EXPONENT, Block, Tiles
 
 FEATURES_AT_ONCE = 16
 """Features of a tile in the card's shared memory."""

@@ -23,9 +23,8 @@ for training support vector machines. JMLR 6 (2005), 1889-1918, here per column.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import jit
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
@@ -75,11 +74,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
     ridge = (
         np.divide(0.5, costs, out=np.zeros(m), where=costs > 0) if problem.squared else np.zeros(m)
     )
-    alpha = (
-        np.zeros(problem.p)
-        if start is None
-        else problem.repaired(initial_multipliers(start, problem))
-    )
+    alpha = problem.repaired(initial_multipliers(start or Point(), problem))
     # Signed multipliers G_ik = s_ik alpha_ik, (m, T).
     G = np.ascontiguousarray(S * alpha.reshape(T, m).T)
     progress = DualConvergenceMonitor("columns", problem, limits, limits.max_iter or STEPS)
@@ -120,7 +115,7 @@ def _solve(problem: MarginProblem, limits: Limits, start: Point | None) -> Solut
     return progress.solution()
 
 
-def _block(up: Array, down: Array, n: int) -> NDArray[np.intp]:
+def _block(up: Array, down: Array, n: int) -> Index:
     """Return the points of a block: those of largest and smallest V in every column."""
     if n <= BLOCK:
         return np.arange(n)

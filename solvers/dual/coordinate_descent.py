@@ -119,7 +119,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     alpha = (
         np.zeros(problem.p)
         if warm_start is None
-        else problem.repaired(np.asarray(initial_multipliers(warm_start, problem)))
+        else problem.repaired(initial_multipliers(warm_start, problem))
     )
     stops = progress.show(alpha, 0)
     while not stops:

@@ -255,10 +255,9 @@ class RestrictedMaster:
         self.value = float(b @ x - x @ (G @ x) / 2)
         for cut, mu in zip(self.cuts, self.mu, strict=True):
             cut.idle = 0 if mu > 0 else cut.idle + 1
-        kept = np.array([cut.idle < ROUNDS_BEFORE_DROP for cut in self.cuts])
-        if not kept.all():
-            self.cuts = [cut for cut in self.cuts if cut.idle < ROUNDS_BEFORE_DROP]
-            self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
+        kept = np.flatnonzero([cut.idle < ROUNDS_BEFORE_DROP for cut in self.cuts])
+        self.cuts = [self.cuts[k] for k in kept]
+        self.mu, self._G = self.mu[kept], self._G[np.ix_(kept, kept)]
 
     def at(self) -> PrimalFunction:
         """Return f = sum_k mu_k a_k."""

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import interval
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT
 from equimargin.formulations.numeric.workspace import Workspace, borrow_workspace
 from equimargin.formulations.problem.margin import MarginProblem
@@ -44,7 +44,7 @@ from equimargin.solvers.dual.newton_on_face import (
     count_affordable_factorisations,
     maximise_on_face,
 )
-from equimargin.solvers.dual.smo_problem import Index, OptimalityState, PointProblem, ProblemScaling
+from equimargin.solvers.dual.smo_problem import OptimalityState, PointProblem, ProblemScaling
 from equimargin.solvers.dual.working_set import WorkingSet
 from equimargin.solvers.products.few_points import through_gram
 from equimargin.solvers.products.tiles import FLOAT32_UNIT

@@ -27,12 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.bounds.intervals import relative_size
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import brief, fast, part
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.formulations.problem.margin import MarginProblem
-
-Index = NDArray[np.intp]
 
 NEVER = 1e30
 """Finite substitute for an infinite slope; infinities would become NaN in float32 sums."""

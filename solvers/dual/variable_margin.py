@@ -27,7 +27,7 @@ using second order information, JMLR 6 (2005), 1889-1918, rule WSS 2.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -96,7 +96,7 @@ class VariableMarginSolution(Solution):
     """
 
     problem: MarginProblem
-    nu: float = 1.0
+    nu: float = field(kw_only=True)
 
     @property
     def rho(self) -> float:
@@ -394,7 +394,7 @@ class _Monitor(ConvergenceMonitor):
             NAME,
             set_margin(problem, reference),
             limits,
-            MAX_STEPS if limits.max_iter is None else limits.max_iter,
+            limits.max_iter or MAX_STEPS,
             CHECKS_WITHOUT_PROGRESS,
         )
         # The clock runs: this computes K.

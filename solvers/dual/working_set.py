@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import as_python, brief_by, fast, in_numpy, jit
 from equimargin.formulations.numeric.vector_loops import first_at_least, larger
 from equimargin.formulations.numeric.workspace import Workspace
 from equimargin.solvers.dual.newton_on_face import FaceFactor, FaceMatrix, factor_face
-from equimargin.solvers.dual.smo_problem import NEVER, Index, OptimalityState, SeparablePart
+from equimargin.solvers.dual.smo_problem import NEVER, OptimalityState, SeparablePart
 from equimargin.solvers.products.kept_tiles import kept
 from equimargin.solvers.products.tiles import Block, Tiles, add_rows, tiles
 

@@ -10,11 +10,9 @@ from equimargin.formulations.declarations.drawing import Data
 from equimargin.formulations.declarations.program_problem import ProgramProblem
 from equimargin.formulations.problem.construct import classification
 from equimargin.solvers.dual.variable_margin import solve_variable_margin
+from equimargin.solvers.field.nu import GAP
 from equimargin.solvers.registry import solver
 from equimargin.solvers.solution import Limits
-
-GAP = 1e-9
-"""Relative gap at which SMO ends; the family requires 1e-6."""
 
 
 @solver(

@@ -230,11 +230,6 @@ class Unknowns(ABC):
             Slack per unit of violation.
         """
 
-    @property
-    @abstractmethod
-    def mean_square(self) -> float:
-        """Mean of K_ii over the points."""
-
     def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         """Solve for rows on the loss's curved piece, others fixed; True if the run ends.
 

@@ -285,17 +285,12 @@ class NewtonSystem:
         return FLAT_BIAS_CURVATURE * float(self.problem.costs.sum()) if self.problem.bias else 0.0
 
     @cached_property
-    def _moments(self) -> tuple[Array, Array]:
-        """Means and mean squares of the columns, shape (q,) each."""
-        return self.Z.column_means()
-
-    @cached_property
     def _spread(self) -> Array:
         """Approximate Hessian diagonal over the weight of its rows, shape (q,).
 
         The mean squares of the columns; for differences, about their means.
         """
-        mean, square = self._moments
+        mean, square = self.Z.column_means()
         return np.maximum(square - mean**2, 0.0) if self.rows.invariant else square
 
     def _diagonal(self, seen: LossAtIterate) -> Solve:

@@ -198,7 +198,7 @@ def _first(unknowns: Unknowns, at: NewtonIterate, start: Point) -> Loss:
     problem, slacks = unknowns.problem, at.slacks.listed()
     if slacks is None:
         return _of_least_gap(unknowns, at)
-    phi = _of_width(slacks, len(at.v), unknowns.mean_square)
+    phi = _of_width(slacks, len(at.v), problem.gram.mean_diagonal)
     return (
         phi
         if start.alpha is None
@@ -208,7 +208,7 @@ def _first(unknowns: Unknowns, at: NewtonIterate, start: Point) -> Loss:
     )
 
 
-def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
+def _of_width(slacks: RowSlacks, columns: int, mean_diagonal: float) -> Loss:
     """Return Huber's function with the wanted number of rows on its curved piece.
 
     It is flatter if the costs would make it too stiff.
@@ -221,7 +221,7 @@ def _of_width(slacks: RowSlacks, columns: int, mean_square: float) -> Loss:
     width = (float(np.partition(sizes, last)[last]) or float(sizes.mean()) or 1.0) * max(
         1.0, wanted / len(sizes)
     )
-    stiffness = float(slacks.c.max()) * mean_square
+    stiffness = float(slacks.c.max()) * mean_diagonal
     slope = 1 / (2 * width)
     return replace(
         huberised_hinge(width),

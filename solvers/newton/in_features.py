@@ -162,9 +162,5 @@ class Weights(Unknowns):
         free, G = self.R == 0.0, seen.G
         return float(G[~free] @ G[~free]) / 2 + unit * float(np.abs(G[free]).sum())
 
-    @property
-    def mean_square(self) -> float:
-        return self.Z.mean_square()
-
     def settle(self, seen: LossAtIterate, progress: DualConvergenceMonitor) -> bool:
         return self.by_row and settle_curved_rows(self.problem, self.Z, self.R, seen, progress)

@@ -22,12 +22,11 @@ Retrieval 13 (2010), section 3, for the metric.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.loss import Loss
@@ -40,7 +39,7 @@ from equimargin.solvers.newton.base import (
     NewtonIterate,
     Unknowns,
 )
-from equimargin.solvers.products.gram_products import GramProducts, Index
+from equimargin.solvers.products.gram_products import GramProducts
 from equimargin.solvers.progress import DualConvergenceMonitor, initial_function
 
 
@@ -146,10 +145,6 @@ class Coefficients(Unknowns):
 
     def gradient_share(self, seen: LossAtIterate, unit: float) -> float:
         return float(seen.G @ seen.image) / 2
-
-    @cached_property
-    def mean_square(self) -> float:
-        return float(np.abs(self.problem.gram.diagonal).mean())
 
     def _evaluated(self, v: Array) -> tuple[Array, Slacks]:
         """Return K v and the slacks at v."""

@@ -8,18 +8,15 @@ them (`newton_on_face.py`) solves the rest.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.solvers.dual.newton_on_face import LARGEST_FACE, maximise_on_face
 from equimargin.solvers.dual.sweeps import SweepIterate, solve_restricted
 from equimargin.solvers.newton.base import LossAtIterate
 from equimargin.solvers.progress import DualConvergenceMonitor
 from equimargin.solvers.threads import one_thread
-
-Index = NDArray[np.intp]
 
 SETTLING_SWEEPS = 5
 """Cost limit of sweeps over rows of the curved piece, in sweeps of one row per point."""

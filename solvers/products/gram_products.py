@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.gram import Gram
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.solvers.products.tiles import Tiles, tiles
-
-Index = NDArray[np.intp]
 
 LARGEST_FLOAT32_GRAM = 8e9
 """Size, in bytes, of the largest Gram matrix that is stored in float32.

@@ -19,9 +19,9 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.workspace import KEPT_BYTES, Workspace
-from equimargin.solvers.products.tiles import Block, GivenTiles, Index, Tiles, add_rows
+from equimargin.solvers.products.tiles import Block, GivenTiles, Tiles, add_rows
 
 USES_OF_A_ROW = 2
 """Expected uses of the row of a point that violates optimality.
@@ -137,7 +137,8 @@ class KeptTiles(Tiles):
     def product(self, rows: Index, v: Array, columns: Index) -> Array:
         return self._after(len(rows) * len(columns)).product(rows, v, columns)
 
-    def _resolution(self) -> Array:
+    @cached_property
+    def resolution(self) -> Array:
         return self.whole.exact.resolution
 
     def _after(self, entries: int) -> Tiles:
@@ -207,5 +208,6 @@ class KeptRows(Tiles):
         if others.any():
             self.source.add_product(rows[others], v[others], f)
 
-    def _resolution(self) -> Array:
+    @cached_property
+    def resolution(self) -> Array:
         return self.source.resolution

@@ -20,14 +20,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from equimargin.formulations.kernels.gram import Gram
 from equimargin.formulations.kernels.kernel import RBF, Linear, Precomputed
-from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast, in_numpy
 from equimargin.formulations.numeric.rounding import gamma_n
 from equimargin.formulations.numeric.rows_by_panel import ROWS, rows_by_panel
 from equimargin.formulations.numeric.vector_loops import power
 from equimargin.solvers.products.crew import Crew
 
-Index = NDArray[np.intp]
 Block = NDArray[Any]
 """A block of K in the precision of its tiles."""
 
@@ -139,9 +138,6 @@ class Tiles:
         Entries of K, at most sqrt(K_ii K_jj) each, are rounded, and so are sums of
         SUMMED_ROWS products.
         """
-        return self._resolution()
-
-    def _resolution(self) -> Array:
         roots = np.sqrt(np.abs(self.gram.diagonal) / self.unit)
         return gamma_n(SUMMED_ROWS + 8, FLOAT32_UNIT) * float(roots.max(initial=0.0)) * roots
 
@@ -244,8 +240,9 @@ class RBFTiles(Tiles):
     def dear(self) -> bool:
         return bool(self.left.shape[1] >= DEAR_FEATURES)
 
-    def _resolution(self) -> Array:
-        """Return the bound for any kernel plus the error of the exponent to first order.
+    @cached_property
+    def resolution(self) -> Array:
+        """Bound for any kernel, plus the error of the exponent to first order.
 
         Let tau^2 = gamma |x - z|^2. Then k(x, z) = exp(-tau^2), and tau k, tau^2 k < 0.43.
         In float32 the partial sum over the features 1 .. k is rounded, which is at most

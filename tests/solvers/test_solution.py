@@ -24,6 +24,7 @@ from equimargin.formulations import (
     MarginProblem,
     Problem,
     classification,
+    interval,
     one_norm_ranking,
     polynomial,
     precomputed,
@@ -35,8 +36,10 @@ from equimargin.formulations import (
     sigmoid,
 )
 from equimargin.formulations.kernels import kernel
+from equimargin.formulations.rows.listed import Signed
 from equimargin.formulations.rows.pair_multipliers import PairMultipliers
-from equimargin.solvers import Solution, regularization_path, solve
+from equimargin.solvers import Limits, Solution, regularization_path, solve
+from equimargin.solvers.dual.variable_margin import solve_variable_margin
 from narrow import as_a
 from places import HANG, ROOT
 
@@ -97,6 +100,33 @@ def test_a_file_cannot_claim_that_a_matrix_is_positive_semidefinite(
         ValueError, match=r"its shift .* does not make its kernel matrix positive semidefinite"
     ):
         Solution.load(file)
+
+
+def test_a_file_cannot_hold_an_asymmetric_gram_matrix(tmp_path: Path) -> None:
+    file = tmp_path / "solution.npz"
+    solve(PROBLEMS["precomputed"]).save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = dict(archive)
+    # The lower triangle, which is factorised, stays that of a semidefinite matrix.
+    arrays["X"][0, 1] += 100.0
+    np.savez(file, **arrays)
+    with pytest.raises(ValueError, match="its Gram matrix must be square, symmetric and dense"):
+        Solution.load(file)
+
+
+def test_duplicate_entries_of_a_file_are_summed(tmp_path: Path) -> None:
+    file = tmp_path / "solution.npz"
+    found = solve(PROBLEMS["penalized"])
+    found.save(file)
+    with np.load(io.BytesIO(file.read_bytes())) as archive:
+        arrays = dict(archive)
+    half = arrays["X_data"][:1] / 2
+    arrays["X_data"] = np.concatenate([half, half, arrays["X_data"][1:]])
+    arrays["X_indices"] = np.concatenate([arrays["X_indices"][:1], arrays["X_indices"]])
+    arrays["X_indptr"][1:] += 1
+    np.savez(file, **arrays)
+    np.testing.assert_array_equal(Solution.load(file).problem.X.toarray(), X)
+    assert Solution.load(file).problem.X.nnz == found.problem.X.nnz
 
 
 def test_a_kernel_that_no_file_can_name_is_refused_before_anything_is_written(
@@ -194,6 +224,11 @@ def test_problems_and_solutions_are_one_line() -> None:
         ({"point_alpha": np.full(24, np.nan)}, "the point's alpha must be finite numbers"),
         ({"point_x": np.zeros(24)}, "a point of a svm.soft problem has no x"),
         ({"y": np.arange(24.0)}, "its rows 'Signed' are unknown, or their labels do not fit"),
+        ({"target": np.array(np.nan)}, "its rows 'Signed' are unknown, or their labels do not fit"),
+        (
+            {"about": {"over": "rows"}, "target": np.array(2.0)},
+            "its variables, rows and costs do not form a one-norm problem",
+        ),
     ],
 )
 def test_a_file_that_is_no_solution_is_refused(
@@ -209,25 +244,20 @@ def test_a_file_that_is_no_solution_is_refused(
         Solution.load(file)
 
 
-@pytest.mark.parametrize("name", ["one norm", "points"])
-def test_a_file_of_before_one_norm_classification_is_read(name: str, tmp_path: Path) -> None:
-    """Old files say "pairs" for variables of rows, and have no bias entry.
-
-    They have no bias.
-    """
+def test_a_file_keeps_the_margin_of_a_problem_whose_margin_is_a_variable(tmp_path: Path) -> None:
     file = tmp_path / "solution.npz"
-    found = solve(PROBLEMS[name])
+    found = solve_variable_margin(classification(X, SIGNS, kernel=rbf(1.0)), 0.4, Limits())
     found.save(file)
-    with np.load(io.BytesIO(file.read_bytes())) as archive:
-        arrays = {part: archive[part] for part in archive.files}
-    about = json.loads(str(arrays["about"]))
-    assert about.pop("bias") is False
-    about["over"] = {"rows": "pairs"}.get(about["over"], about["over"])
-    np.savez(file, **arrays | {"about": np.array(json.dumps(about))})
-    again = Solution.load(file)
-    assert repr(again.problem) == repr(found.problem)
-    assert again.interval == found.interval
-    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    again = type(found).load(file)
+    assert as_a(Signed, again.problem.rows).target == found.rho != 1.0
+    assert again.interval == interval(found.problem, found.point)
+
+
+def test_a_file_keeps_the_multipliers_of_many_listed_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("equimargin.solvers.solution.LISTED_PAIRS", 10)
+    assert Solution.load(saved(tmp_path)).point.has_multipliers
 
 
 def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
