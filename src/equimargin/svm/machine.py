@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +19,12 @@ from sklearn.utils.validation import (
 )
 
 from equimargin.estimators.base import KernelEstimator, symmetrise
-from equimargin.estimators.fitted import Functions, ProvenSolution
-from equimargin.formulations import Kernel, precomputed
+from equimargin.estimators.fitted import Functions, ProvenSolution, make_coefficients
+from equimargin.formulations import Kernel, MarginProblem, precomputed
 from equimargin.formulations.kernels.given_matrix import asymmetry, proven_shift
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense, is_sparse
-from equimargin.solvers import Solution, Status
+from equimargin.solvers import Solution, Status, solve
 from equimargin.svm.parameters import COMMON, KERNEL, find_gap
 
 DENSE_ENTRIES = 2**22
@@ -123,6 +124,16 @@ class SupportVectorMachine(KernelEstimator):
         if not weights.any():
             raise ValueError(NO_WEIGHT)
         return np.asarray(weights)
+
+    @abstractmethod
+    def _solve(self, problem: MarginProblem) -> Solution:
+        """Solve the problem of one function, within the limits."""
+
+    def _conclude_one(self, solution: Solution, points: Features) -> None:
+        """Set the attributes of a run on all points."""
+        m = solution.problem.m
+        beta = make_coefficients([solution], [np.arange(m)], m)
+        self._conclude([solution], beta, np.zeros(m, dtype=np.intp), points)
 
     def _conclude(self, solutions: Sequence[Solution], beta: Array, codes: Index, X: Any) -> None:
         """Set the attributes of the runs and of the support vectors.
@@ -245,6 +256,9 @@ class CostMachine(SupportVectorMachine):
             "n_jobs": effective_n_jobs(self.n_jobs),
             "device": self.device,
         }
+
+    def _solve(self, problem: MarginProblem) -> Solution:
+        return solve(problem, **self._limits)
 
 
 def densify_small(points: Features) -> Features:
