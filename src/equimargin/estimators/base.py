@@ -63,7 +63,11 @@ class ProvenEstimator(BaseEstimator):
     @property
     def _limits(self) -> dict[str, Any]:
         """Keyword arguments of `solve`, except the problem."""
-        return {"tol": self.tol, "time_limit": self.time_limit}
+        return {
+            "tol": self.tol,
+            "time_limit": self.time_limit,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+        }
 
     def _prove(self, solutions: Sequence[ProvenSolution]) -> None:
         """Set the attributes of the runs, and warn if one ended early."""
@@ -229,11 +233,7 @@ class CostEstimator(MarginEstimator):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {
-            "solver": self.solver,
-            "max_iter": self.max_iter,
-            "n_jobs": effective_n_jobs(self.n_jobs),
-        }
+        return super()._limits | {"solver": self.solver, "max_iter": self.max_iter}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

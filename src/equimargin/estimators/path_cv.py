@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
@@ -80,7 +79,7 @@ class PathCV(MarginEstimator):
             "lambda_min": self.lambda_min,
             "max_events": self.max_events,
             "time_limit": self.time_limit,
-            "n_jobs": effective_n_jobs(self.n_jobs),
+            "n_jobs": self._limits["n_jobs"],
         }
 
     def _choose_cost(self, search: Callable[[], GridRow], family: str | None) -> None:
@@ -175,7 +174,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
     tol : float, default 1e-8
         Relative gap of the last fit.
     n_jobs : int or None, default None
-        Processes; None is 1 and -1 all.
+        Processes of the folds, and threads of the last fit; None is 1 and -1 all.
 
     Attributes
     ----------

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -252,10 +251,7 @@ class CostMachine(SupportVectorMachine):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {
-            "n_jobs": effective_n_jobs(self.n_jobs),
-            "device": self.device,
-        }
+        return super()._limits | {"device": self.device}
 
     def _solve(self, problem: MarginProblem) -> Solution:
         return solve(problem, **self._limits)

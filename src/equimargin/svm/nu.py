@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
@@ -36,8 +35,7 @@ class ShareMachine(SupportVectorMachine):
     nu: float = 0.5
 
     def _solve(self, problem: MarginProblem) -> VariableMarginSolution:
-        n_jobs = effective_n_jobs(self.n_jobs)
-        return solve_variable_margin(problem, self.nu, checked(**self._limits, n_jobs=n_jobs))
+        return solve_variable_margin(problem, self.nu, checked(**self._limits))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
