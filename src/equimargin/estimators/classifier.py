@@ -84,7 +84,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
+class MarginClassifier(Classifier, DeviceEstimator, PairProbabilities):
     """Support vector machine for two or more classes.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),
@@ -252,9 +252,6 @@ class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
 
     def _has_probabilities(self) -> bool:
         return self.probability
-
-    def _pair_values(self, X: Any) -> Array:
-        return self._evaluated(X)
 
     def _costs(self, codes: Index, weights: Array | None) -> Array | None:
         """Return the factors C_i / C, row times class weights; None if all are 1."""

@@ -195,7 +195,7 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         if sample_weight is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{name}.fit takes no sample_weight; call fit without weights")
 
-    def _pair_values(self, X: Any) -> Array:
+    def _evaluated(self, X: Any) -> Array:
         X = self._checked(X, reset=False)
         parts = [X[:, rows] if self._is_pairwise else X for rows in self._rows]
         return np.column_stack(list(map(evaluate_pair, self.estimators_, parts)))

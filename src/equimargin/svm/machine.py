@@ -212,7 +212,7 @@ class SupportVectorMachine(KernelEstimator):
                     f"cannot use sparse input in {type(self).__name__!r} trained on dense data; "
                     f"pass X.toarray()"
                 )
-        functions = self._decision_functions
+        functions = self._functions
         if functions.points is not None and self._sparse:
             to_sparse = is_sparse(functions.points)
             X = type(self.support_vectors_)(X) if to_sparse else dense(X)
@@ -220,11 +220,6 @@ class SupportVectorMachine(KernelEstimator):
 
     @property
     def _functions(self) -> Functions:
-        """Functions as files of LIBSVM have them."""
-        return self._decision_functions
-
-    @property
-    def _decision_functions(self) -> Functions:
         """All functions, with the signs of `intercept_`."""
         points, coefficients = self.support_vectors_, self._beta
         if self._is_linear:
