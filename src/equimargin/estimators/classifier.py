@@ -229,18 +229,9 @@ class MarginClassifier(Classifier, DeviceEstimator, PairProbabilities):
             refuse_scarce_classes(y, costs)
         kernel = self._kernel(X, weights)
         solutions = one_vs_one(
-            X,
-            codes,
-            self.C,
-            kernel,
-            self.loss,
-            costs,
-            bias=self.bias,
-            **self._limits,
+            X, codes, self.C, kernel, self.loss, costs, bias=self.bias, **self._limits
         )
-        parts = [
-            np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs
-        ]
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         self._conclude(solutions, parts, X)
         # Functions of `one_vs_one` are positive for the first class.
         self._functions = -self._functions

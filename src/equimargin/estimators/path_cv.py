@@ -11,9 +11,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, find_classes
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
@@ -236,8 +235,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
             a fold ends early, so that a larger C may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but all rows are of one class, "
