@@ -19,7 +19,7 @@ from equimargin.formulations.documents.coupling import wlw
 from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.field.multiclass import crammer_singer
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.numeric.arrays import dense, is_sparse
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
@@ -346,7 +346,7 @@ def make_ordinal_problems(
         and kernel in (None, linear())
         and (weights is None or np.isfinite(weights).all())
     ):
-        data = {"X": X.toarray() if is_sparse(X) else X, "y": y, "C": C}
+        data = {"X": dense(X), "y": y, "C": C}
         problems.insert(1, explicit(data | ({} if weights is None else {"weights": weights})))
     return problems
 

@@ -6,7 +6,7 @@ study plans contain a request; the table of a study has its own columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -221,8 +221,6 @@ class ComparisonRequest:
 
     def __post_init__(self) -> None:
         """Convert the fields to numbers and tuples, and refuse invalid values."""
-        from collections.abc import Iterable
-
         from equimargin.formulations.numeric.arguments import (
             check_number,
             format_value,
