@@ -109,13 +109,8 @@ class KernelEstimator(ProvenEstimator):
         return tags
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        parameters = (
-            {}
-            if isinstance(self.kernel, Kernel)
-            else {name: values[name] for name in list_parameters(self.kernel)}
-        )
-        return named_kernel(self.kernel, X, weights, parameters)
+        names = [] if isinstance(self.kernel, Kernel) else list_parameters(self.kernel)
+        return named_kernel(self.kernel, X, weights, {name: getattr(self, name) for name in names})
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
         """Return training data as validated by scikit-learn."""
