@@ -89,7 +89,7 @@ def make_class_problems(
     codes: NDArray[Any],
     classes: Sequence[Any],
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     losses: Sequence[LossName] = LOSSES,
     **variant: Any,
 ) -> list[AnyProblem]:
@@ -127,7 +127,7 @@ def make_class_problems(
     )
     problems: list[AnyProblem] = [*split_by_classes(wholes, codes, classes)]
     plain = all(given is None for given in variant.values())
-    if plain and "hinge" in losses and np.isfinite(C) and kernel in (None, linear()):
+    if plain and "hinge" in losses and np.isfinite(C) and wholes[0].kernel == linear():
         points = dense(wholes[0].X)
         whole = np.unique(codes, return_inverse=True)[1].astype(np.float64)
         problems.append(crammer_singer({"X": points, "y": whole, "C": float(C)}))

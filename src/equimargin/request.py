@@ -33,8 +33,8 @@ class ProblemOptions(TypedDict, total=False):
         Queries of a ranking.
     C : float
         Cost of a unit of loss, by default 1.
-    kernel : Kernel or None
-        Kernel, by default linear.
+    kernel : Kernel, str or None
+        Kernel or its name, by default linear.
     epsilon : float
         Half-width of the tube of a regression, by default 0.1.
     """
@@ -42,7 +42,7 @@ class ProblemOptions(TypedDict, total=False):
     task: str | None
     qid: ArrayLike | None
     C: float
-    kernel: Kernel | None
+    kernel: Kernel | str | None
     epsilon: float
 
 
