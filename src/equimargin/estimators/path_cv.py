@@ -16,9 +16,10 @@ from equimargin.estimators.base import MarginEstimator, find_classes
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
-from equimargin.formulations import Kernel, Problem
+from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index
+from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.selection import GridRow, SameEverywhere, grid, votes_by_folds
 from equimargin.selection.grids import Folds, Task
@@ -253,27 +254,15 @@ class MarginClassifierPathCV(PathCV, Classifier):
             check_choice(self.metric, "metric of more than two classes", ("auto", "accuracy"))
             search = partial(votes_by_folds, X, codes, kernel, family=family, **self._folds)
         self._choose_cost(search, family)
-        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        # The labels of the whole do not matter.
+        whole = make_family_problem(family, "classification", X, np.ones(len(codes)), kernel)
+        whole = whole.with_cost(self.C_)
         solutions = [
-            solve(self._pair_problem(X, codes, second, part, kernel, family), **self._limits)
-            for (_, second), part in zip(self._pairs, parts, strict=True)
+            solve(restrict_to_pair(whole, codes == first, codes == second), **self._limits)
+            for first, second in self._pairs
         ]
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         return self._conclude(solutions, parts, X)
-
-    def _pair_problem(
-        self,
-        X: Features,
-        codes: Index,
-        second: int,
-        rows: Index,
-        kernel: Kernel,
-        family: str | None,
-    ) -> Problem:
-        """Return the problem of a pair of classes at the chosen C."""
-        points = X[rows][:, rows] if kernel.given else X[rows]
-        signs = np.where(codes[rows] == second, 1.0, -1.0)
-        problem = make_family_problem(family, "classification", points, signs, kernel)
-        return problem.with_cost(self.C_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
