@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,26 +22,17 @@ __version__ = "0.1.0"
 # A library logs nothing unless its user adds a handler.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
+_LATER = {
+    "bound": "program_bound",
+    "compare": "comparison",
+    "explain": "explanation",
+    "judge": "judging",
+}
+"""Modules of the functions: they need cvxpy, which `import equimargin` must not load."""
+
 
 def __getattr__(name: str) -> Any:
-    """Import `compare`, `bound`, `explain` and `judge` at their first use.
-
-    They need cvxpy, which `import equimargin` must not load.
-    """
-    if name == "compare":
-        from equimargin.comparison import compare
-
-        return compare
-    if name == "bound":
-        from equimargin.program_bound import bound
-
-        return bound
-    if name == "explain":
-        from equimargin.explanation import explain
-
-        return explain
-    if name == "judge":
-        from equimargin.judging import judge
-
-        return judge
-    raise AttributeError(f"module 'equimargin' has no attribute {name!r}")
+    """Import a function at its first use."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"equimargin.{_LATER[name]}"), name)

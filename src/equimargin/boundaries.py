@@ -31,11 +31,10 @@ from math import isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.labels import numbers
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.solvers import Solution
-
-Array = NDArray[np.float64]
 
 __all__ = ["RankBoundaries", "boundaries_between", "most_rank_errors", "rank_boundaries"]
 

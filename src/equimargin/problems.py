@@ -19,7 +19,7 @@ from equimargin.formulations.documents.coupling import wlw
 from equimargin.formulations.documents.ordered_thresholds import explicit
 from equimargin.formulations.field.multiclass import crammer_singer
 from equimargin.formulations.numeric.arguments import array
-from equimargin.formulations.numeric.arrays import dense, is_sparse
+from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.problem.base import AnyProblem
 from equimargin.formulations.problem.choices import LOSSES, LossName
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
@@ -89,7 +89,7 @@ def make_class_problems(
     codes: NDArray[Any],
     classes: Sequence[Any],
     C: float = 1.0,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     losses: Sequence[LossName] = LOSSES,
     **variant: Any,
 ) -> list[AnyProblem]:
@@ -127,7 +127,7 @@ def make_class_problems(
     )
     problems: list[AnyProblem] = [*split_by_classes(wholes, codes, classes)]
     plain = all(given is None for given in variant.values())
-    if plain and "hinge" in losses and np.isfinite(C) and kernel in (None, linear()):
+    if plain and "hinge" in losses and np.isfinite(C) and wholes[0].kernel == linear():
         points = dense(wholes[0].X)
         whole = np.unique(codes, return_inverse=True)[1].astype(np.float64)
         problems.append(crammer_singer({"X": points, "y": whole, "C": float(C)}))
@@ -346,7 +346,7 @@ def make_ordinal_problems(
         and kernel in (None, linear())
         and (weights is None or np.isfinite(weights).all())
     ):
-        data = {"X": X.toarray() if is_sparse(X) else X, "y": y, "C": C}
+        data = {"X": dense(X), "y": y, "C": C}
         problems.insert(1, explicit(data | ({} if weights is None else {"weights": weights})))
     return problems
 

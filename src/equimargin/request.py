@@ -6,7 +6,7 @@ study plans contain a request; the table of a study has its own columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -33,8 +33,8 @@ class ProblemOptions(TypedDict, total=False):
         Queries of a ranking.
     C : float
         Cost of a unit of loss, by default 1.
-    kernel : Kernel or None
-        Kernel, by default linear.
+    kernel : Kernel, str or None
+        Kernel or its name, by default linear.
     epsilon : float
         Half-width of the tube of a regression, by default 0.1.
     """
@@ -42,7 +42,7 @@ class ProblemOptions(TypedDict, total=False):
     task: str | None
     qid: ArrayLike | None
     C: float
-    kernel: Kernel | None
+    kernel: Kernel | str | None
     epsilon: float
 
 
@@ -221,8 +221,6 @@ class ComparisonRequest:
 
     def __post_init__(self) -> None:
         """Convert the fields to numbers and tuples, and refuse invalid values."""
-        from collections.abc import Iterable
-
         from equimargin.formulations.numeric.arguments import (
             check_number,
             format_value,

@@ -299,6 +299,7 @@ def test_an_unknown_name_is_a_key_error() -> None:
         (["nowhere"], 2, "no formulation, solver or kernel is called nowhere"),
         (["no_such_module:Thing"], 2, "no_such_module:Thing cannot be found"),
         (["equimargin.solvers:Nothing"], 2, "cannot be found"),
+        (["equimargin.formulations.kernels.exponential:Nothing"], 2, "; it has exponential"),
         (["linear_program"], 0, "linear_program conforms"),
         (["equimargin.formulations:rvm"], 2, "cannot be found"),
         (["nowhere:mine"], 2, "nowhere:mine cannot be found: No module named 'nowhere'"),

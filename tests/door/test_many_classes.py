@@ -181,6 +181,13 @@ def test_class_problems_have_weights_and_exclude_a_class_without_rows() -> None:
     assert parts == {"b vs c", ""}
 
 
+def test_a_linear_kernel_by_name_has_the_machine_of_all_classes() -> None:
+    X, y = DATA["iris"]()
+    by_name = make_class_problems(X, y, ("a", "b", "c"), kernel="linear")
+    assert by_name[-1].family == "crammer_singer"
+    assert len(by_name) == len(make_class_problems(X, y, ("a", "b", "c")))
+
+
 def test_long_names_of_classes_stay_different() -> None:
     X, y = DATA["iris"]()
     whole = classification(X, np.ones(len(y)))

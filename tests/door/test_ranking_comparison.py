@@ -123,6 +123,11 @@ def test_what_is_not_retrieved_is_relevant_and_has_no_place() -> None:
         ndcg(y, [np.inf, 0, 0, 0])
 
 
+def test_a_table_names_queries_that_differ_in_the_fifth_digit() -> None:
+    text = str(score_queries([1, 0, 1, 0], [1, 0, 0, 1], [7.00001, 7.00001, 7.00002, 7.00002]))
+    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["7.00001", "7.00002"]
+
+
 def test_a_table_counts_and_names_every_query() -> None:
     y, f, qid = [2, 0, 0, 0, 1], [1, 0, 1, 0, 1], ["a", "a", "b", "b", "c"]
     scores = score_queries(y, f, qid, ["ndcg@1", "map@1", "mrr", "err", "recall", "kendall_tau"])

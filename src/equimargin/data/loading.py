@@ -298,11 +298,10 @@ def _preferences(source: Any) -> Columns:
             )
         return read_frame(frame, Request())
     file = open_source(source)
-    if detect_format(file) == "Parquet":
+    kind = detect_format(file)
+    if kind == "Parquet":
         return read_parquet(file, Request())
-    return read_delimited(
-        file, Request(header=True), whitespace=detect_format(file) == "white space"
-    )
+    return read_delimited(file, Request(header=True), kind == "white space")
 
 
 def _for_task(name: str, where: str, table: Table, request: Request) -> Data:

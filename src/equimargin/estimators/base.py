@@ -63,7 +63,11 @@ class ProvenEstimator(BaseEstimator):
     @property
     def _limits(self) -> dict[str, Any]:
         """Keyword arguments of `solve`, except the problem."""
-        return {"tol": self.tol, "time_limit": self.time_limit}
+        return {
+            "tol": self.tol,
+            "time_limit": self.time_limit,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+        }
 
     def _prove(self, solutions: Sequence[ProvenSolution]) -> None:
         """Set the attributes of the runs, and warn if one ended early."""
@@ -105,13 +109,8 @@ class KernelEstimator(ProvenEstimator):
         return tags
 
     def _kernel(self, X: Features, weights: Array | None = None) -> Kernel:
-        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        parameters = (
-            {}
-            if isinstance(self.kernel, Kernel)
-            else {name: values[name] for name in list_parameters(self.kernel)}
-        )
-        return named_kernel(self.kernel, X, weights, parameters)
+        names = [] if isinstance(self.kernel, Kernel) else list_parameters(self.kernel)
+        return named_kernel(self.kernel, X, weights, {name: getattr(self, name) for name in names})
 
     def _checked(self, X: Any, y: Any, **more: Any) -> tuple[Features, NDArray[Any]]:
         """Return training data as validated by scikit-learn."""
@@ -229,11 +228,7 @@ class CostEstimator(MarginEstimator):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {
-            "solver": self.solver,
-            "max_iter": self.max_iter,
-            "n_jobs": effective_n_jobs(self.n_jobs),
-        }
+        return super()._limits | {"solver": self.solver, "max_iter": self.max_iter}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

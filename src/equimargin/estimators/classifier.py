@@ -84,7 +84,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
+class MarginClassifier(Classifier, DeviceEstimator, PairProbabilities):
     """Support vector machine for two or more classes.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i loss(1 - s_i (f(x_i) + b)),
@@ -229,18 +229,9 @@ class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
             refuse_scarce_classes(y, costs)
         kernel = self._kernel(X, weights)
         solutions = one_vs_one(
-            X,
-            codes,
-            self.C,
-            kernel,
-            self.loss,
-            costs,
-            bias=self.bias,
-            **self._limits,
+            X, codes, self.C, kernel, self.loss, costs, bias=self.bias, **self._limits
         )
-        parts = [
-            np.flatnonzero((codes == first) | (codes == second)) for first, second in self._pairs
-        ]
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         self._conclude(solutions, parts, X)
         # Functions of `one_vs_one` are positive for the first class.
         self._functions = -self._functions
@@ -252,9 +243,6 @@ class MarginClassifier(Classifier, PairProbabilities, DeviceEstimator):
 
     def _has_probabilities(self) -> bool:
         return self.probability
-
-    def _pair_values(self, X: Any) -> Array:
-        return self._evaluated(X)
 
     def _costs(self, codes: Index, weights: Array | None) -> Array | None:
         """Return the factors C_i / C, row times class weights; None if all are 1."""

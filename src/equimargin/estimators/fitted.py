@@ -71,8 +71,10 @@ class Functions:
         if self.linear:
             return np.asarray(X @ self.coefficients.T + self.biases)
         values = np.tile(self.biases, (X.shape[0], 1))
-        step = EVALUATED // len(self.support) + 1 if len(self.support) else 0
-        for start in range(0, X.shape[0] if step else 0, max(step, 1)):
+        if not len(self.support):
+            return values
+        step = EVALUATED // len(self.support) + 1
+        for start in range(0, X.shape[0], step):
             block = X[start : start + step]
             columns = block[:, self.support] if self.kernel.given else block
             values[start : start + step] += (

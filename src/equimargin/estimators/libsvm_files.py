@@ -42,7 +42,7 @@ from equimargin.formulations.kernels.kernel import (
     Sigmoid,
 )
 from equimargin.formulations.numeric.arguments import format_value
-from equimargin.formulations.numeric.arrays import Array, Index, dense
+from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.solvers.problem_file import whole
 
 LARGEST_LABEL = 2**31 - 1
@@ -113,9 +113,13 @@ def write_libsvm_model(estimator: KernelEstimator, path: str | os.PathLike[str])
     biases = functions.biases
     if isinstance(kernel, Intercept):
         kernel, biases = kernel.kernel, biases + coefficients.sum(axis=1)
-    # A linear function has one support vector, w; a given matrix has none.
+    # A linear function has one support vector, w; those of a given matrix are row numbers.
     points = functions.coefficients if functions.linear else functions.points
-    vectors = list(_numbered(functions.support) if points is None else _features(points))
+    vectors = (
+        [f"0:{row + 1}" for row in functions.support.tolist()]
+        if points is None
+        else list(_features(points))
+    )
     header = _kernel_lines(kernel)
     if hasattr(estimator, "classes_"):
         labels = _labels(estimator)
@@ -177,6 +181,7 @@ def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[st
             f"{functions.kernel.name} kernel; use write_libsvm_model"
         )
     w, b = functions.coefficients[0], float(functions.biases[0])
+    told = []
     if isinstance(estimator, Classifier):
         labels = _labels(estimator)
         if len(labels) > 2:
@@ -185,8 +190,6 @@ def write_liblinear_model(estimator: ProvenEstimator, path: str | os.PathLike[st
                 f"for each pair of its {len(labels)} classes; use write_libsvm_model"
             )
         told = [f"label {_numbers(labels)}"]
-    else:
-        told = []
     has_bias = getattr(estimator, "bias", True) not in (False, "none")
     header = [f"solver_type {_liblinear_type(estimator)}", "nr_class 2", *told]
     header += [f"nr_feature {len(w)}", f"bias {1 if has_bias else -1}", "w"]
@@ -308,12 +311,6 @@ def _features(points: Any) -> Iterator[str]:
     for start, end in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True):
         entries = zip(indices[start:end], values[start:end], strict=True)
         yield " ".join(f"{index}:{value!r}" for index, value in entries if value)
-
-
-def _numbered(support: Index) -> Iterator[str]:
-    """Yield the numbers of training rows from 1, the support vectors of a given matrix."""
-    for row in support.tolist():
-        yield f"0:{row + 1}"
 
 
 def _numbers(values: Iterable[float]) -> str:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 
-from equimargin.estimators.base import CostEstimator, row_weights
+from equimargin.estimators.base import CostEstimator, find_classes, row_weights
 from equimargin.formulations import ordinal
 from equimargin.formulations.numeric.arguments import check_number, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index
@@ -125,8 +124,7 @@ class OrdinalClassifier(ClassifierMixin, CostEstimator):
         if levels is None and kind is not None and getattr(kind, "ordered", False):
             levels = kind.categories
         X, y = self._checked(X, y)
-        check_classification_targets(y)
-        self.levels_ = _ordered(np.unique(y), levels)
+        self.levels_ = _ordered(find_classes(y)[0], levels)
         self.classes_ = np.unique(self.levels_)
         weights = row_weights(sample_weight, X)
         C = check_number(self.C, "C", "a positive finite number", lambda c: 0 < c < np.inf)

@@ -41,7 +41,7 @@ def _predicts_probabilities(estimator: Any) -> bool:
 class PairProbabilities:
     """Base of the classifiers with one function and one sigmoid per pair of classes.
 
-    A subclass has `classes_`, the values of the functions in `_pair_values`, and A and
+    A subclass has `classes_`, the values of the functions in `_evaluated`, and A and
     B of the sigmoids in `calibration_`, which is empty if there are none.
     """
 
@@ -52,7 +52,7 @@ class PairProbabilities:
         """Return True if the parameters ask for probabilities."""
         return True
 
-    def _pair_values(self, X: Any) -> Array:
+    def _evaluated(self, X: Any) -> Array:
         """Return the values of the pairs' functions, positive for the second class, (n, P)."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class PairProbabilities:
                 "predict_proba is not available when fitted with probability=False; call fit "
                 "with probability=True"
             )
-        f, (A, B), k = self._pair_values(X), self.calibration_.T, len(self.classes_)
+        f, (A, B), k = self._evaluated(X), self.calibration_.T, len(self.classes_)
         second = expit(-(A * f + B))
         r = np.full((len(f), k, k), 0.5)
         for (i, j), p in zip(combinations(range(k), 2), second.T, strict=True):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Tags, assert_all_finite, column_or_1d, get_tags, indexable
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -18,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from equimargin.estimators.base import row_weights
+from equimargin.estimators.base import find_classes, row_weights
 from equimargin.estimators.pair_probabilities import (
     FOLDS,
     PairProbabilities,
@@ -136,10 +135,9 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         self._check_estimator(sample_weight)
         X, labels = indexable(X, column_or_1d(y, warn=True))
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
         X = self._checked(X, reset=True)
         weights = row_weights(sample_weight, X)
-        self.classes_ = np.unique(labels)
+        self.classes_, codes = find_classes(labels)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes, and y has {len(self.classes_)} class; "
@@ -150,7 +148,7 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         self.calibration_ = fit_sigmoids(*given, self.cv, self.n_jobs)
         self._rows = [find_rows(labels, pair, weights) for pair in combinations(self.classes_, 2)]
         self.estimators_ = [fit_part(*given, rows) for rows in self._rows]
-        sums = np.bincount(np.searchsorted(self.classes_, labels), weights)
+        sums = np.bincount(codes, weights)
         self._counts = np.add.outer(sums, sums).astype(np.float64)
         return self
 
@@ -195,7 +193,7 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         if sample_weight is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{name}.fit takes no sample_weight; call fit without weights")
 
-    def _pair_values(self, X: Any) -> Array:
+    def _evaluated(self, X: Any) -> Array:
         X = self._checked(X, reset=False)
         parts = [X[:, rows] if self._is_pairwise else X for rows in self._rows]
         return np.column_stack(list(map(evaluate_pair, self.estimators_, parts)))

@@ -9,18 +9,17 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 
-from equimargin.estimators.base import MarginEstimator
+from equimargin.estimators.base import MarginEstimator, find_classes
 from equimargin.estimators.classifier import Classifier
 from equimargin.estimators.ranker import Ranker
 from equimargin.estimators.regressor import Regressor
-from equimargin.formulations import Kernel, Problem
+from equimargin.formulations import Kernel
 from equimargin.formulations.numeric.arguments import check_choice, format_value
 from equimargin.formulations.numeric.arrays import Array, Features, Index
+from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.construct import make_family_problem
 from equimargin.selection import GridRow, SameEverywhere, grid, votes_by_folds
 from equimargin.selection.grids import Folds, Task
@@ -80,7 +79,7 @@ class PathCV(MarginEstimator):
             "lambda_min": self.lambda_min,
             "max_events": self.max_events,
             "time_limit": self.time_limit,
-            "n_jobs": effective_n_jobs(self.n_jobs),
+            "n_jobs": self._limits["n_jobs"],
         }
 
     def _choose_cost(self, search: Callable[[], GridRow], family: str | None) -> None:
@@ -175,7 +174,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
     tol : float, default 1e-8
         Relative gap of the last fit.
     n_jobs : int or None, default None
-        Processes; None is 1 and -1 all.
+        Processes of the folds, and threads of the last fit; None is 1 and -1 all.
 
     Attributes
     ----------
@@ -237,8 +236,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
             a fold ends early, so that a larger C may be better.
         """
         X, y = self._checked(X, y, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = find_classes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but all rows are of one class, "
@@ -256,27 +254,15 @@ class MarginClassifierPathCV(PathCV, Classifier):
             check_choice(self.metric, "metric of more than two classes", ("auto", "accuracy"))
             search = partial(votes_by_folds, X, codes, kernel, family=family, **self._folds)
         self._choose_cost(search, family)
-        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
+        # The labels of the whole do not matter.
+        whole = make_family_problem(family, "classification", X, np.ones(len(codes)), kernel)
+        whole = whole.with_cost(self.C_)
         solutions = [
-            solve(self._pair_problem(X, codes, second, part, kernel, family), **self._limits)
-            for (_, second), part in zip(self._pairs, parts, strict=True)
+            solve(restrict_to_pair(whole, codes == first, codes == second), **self._limits)
+            for first, second in self._pairs
         ]
+        parts = [np.flatnonzero(np.isin(codes, pair)) for pair in self._pairs]
         return self._conclude(solutions, parts, X)
-
-    def _pair_problem(
-        self,
-        X: Features,
-        codes: Index,
-        second: int,
-        rows: Index,
-        kernel: Kernel,
-        family: str | None,
-    ) -> Problem:
-        """Return the problem of a pair of classes at the chosen C."""
-        points = X[rows][:, rows] if kernel.given else X[rows]
-        signs = np.where(codes[rows] == second, 1.0, -1.0)
-        problem = make_family_problem(family, "classification", points, signs, kernel)
-        return problem.with_cost(self.C_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

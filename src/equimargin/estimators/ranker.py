@@ -14,7 +14,6 @@ from equimargin.data.pairs.clicks import Preferences
 from equimargin.data.words import NO_PAIRS
 from equimargin.estimators.base import CostEstimator, MarginEstimator, row_weights
 from equimargin.estimators.queries import (
-    COLUMN,
     query_of_rows,
     split_column,
     weighted_accuracy,
@@ -51,7 +50,7 @@ class Ranker(MarginEstimator):
         ndarray of shape (n,)
             Scores.
         """
-        return self._evaluated(self._features(X))[:, 0]
+        return self._evaluated(split_column(X, None)[0])[:, 0]
 
     def predict(self, X: Any) -> Array:
         """Return the scores of `decision_function`.
@@ -135,10 +134,6 @@ class Ranker(MarginEstimator):
                 "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit, or "
                 "let X have a column 'qid'"
             )
-
-    def _features(self, X: Any) -> Any:
-        """Return X without its column of queries, unless it was a feature in `fit`."""
-        return X if COLUMN in getattr(self, "feature_names_in_", ()) else split_column(X, None)[0]
 
     def _data(
         self,

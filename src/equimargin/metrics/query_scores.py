@@ -68,7 +68,7 @@ class QueryScores:
         shown = [column[:MAX_SHOWN_ROWS].tolist() for column in self.columns().values()]
         rows = [
             list(self.columns()),
-            *([_format(cell) for cell in row] for row in zip(*shown, strict=True)),
+            *([str(name), *map(_format, cells)] for name, *cells in zip(*shown, strict=True)),
         ]
         total = [f"{len(self.query)} queries", self.documents.sum(), self.relevant.sum()]
         rows.append([_format(cell) for cell in [*total, *self.means.values()]])
@@ -168,7 +168,7 @@ def _find_metric(name: str, threshold: float) -> RankMetric:
 
 
 def _format(cell: object) -> str:
-    """Format a cell: counts and text in full, values with four digits."""
+    """Format a count in full, a value with four digits."""
     if isinstance(cell, float):
         return "undefined" if np.isnan(cell) else f"{cell:.4f}"
     return str(cell)

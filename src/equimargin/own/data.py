@@ -52,9 +52,9 @@ def load_problem(
     family : Family[ProgramProblem]
         Family of the problem.
     file : str or None
-        File of the data, or None.
+        File of the data; None with a seed.
     seed : int or None
-        Seed of the data, or None.
+        Seed of the data; None with a file.
 
     Returns
     -------
@@ -64,10 +64,8 @@ def load_problem(
     Raises
     ------
     ValueError
-        If neither or both are given, or the data cannot be sampled or read.
+        If the data cannot be sampled or read.
     """
-    if (file is None) == (seed is None):
-        raise ValueError(f"the family {family.id} needs data: a file, or --draw SEED")
     if seed is not None:
         from equimargin.own.instances import drawn
 

@@ -69,7 +69,8 @@ def load_installed() -> Iterator[str]:
         )
         return
     for point in points:
-        origin, module = _origin(point), _module(point)
+        module = _module(point)
+        origin = point.value if point.dist is None else _package(point.dist)
         if not module:
             yield (
                 f"the plug-in {point.name} ({origin}) is left out: {point.value!r} is not the "
@@ -188,10 +189,6 @@ def _module(point: EntryPoint) -> str:
         return point.module
     except (AttributeError, ValueError):
         return ""
-
-
-def _origin(point: EntryPoint) -> str:
-    return point.value if point.dist is None else _package(point.dist)
 
 
 def _package(installed: Distribution) -> str:

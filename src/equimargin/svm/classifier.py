@@ -57,7 +57,7 @@ def _pair_places(classes: Index, i: int, j: int) -> tuple[Index, Index]:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
+class PairwiseMachine(ClassifierMixin, SupportVectorMachine, PairProbabilities):
     """Base of SVC and NuSVC: a problem for every two classes, with a vote each."""
 
     class_weight: Any = None
@@ -186,7 +186,7 @@ class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
         if len(self.classes_) == 2:
             return f[:, 0]
         ovr = self.decision_function_shape == "ovr"
-        return count_votes(-f, len(self.classes_)) if ovr else f
+        return count_votes(f, len(self.classes_)) if ovr else -f
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every point.
@@ -209,7 +209,7 @@ class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
         f = self._evaluated(X)
         if len(self.classes_) == 2:
             return np.asarray(self.classes_[(f[:, 0] >= 0).astype(np.intp)])
-        votes = count_votes(-f, len(self.classes_))
+        votes = count_votes(f, len(self.classes_))
         # Votes without the number that breaks ties are whole.
         return np.asarray(
             self.classes_[(votes if self.break_ties else np.rint(votes)).argmax(axis=1)]
@@ -217,8 +217,8 @@ class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
 
     @property
     def _functions(self) -> Functions:
-        """All functions, positive for the second class, as `MarginClassifier` has them."""
-        functions = self._decision_functions
+        """All functions, positive for the second class."""
+        functions = super()._functions
         return functions if len(self.classes_) == 2 else -functions
 
     @property
@@ -242,10 +242,6 @@ class PairwiseMachine(ClassifierMixin, PairProbabilities, SupportVectorMachine):
                 f"deprecates `probability`; {CALIBRATE}"
             )
         return True
-
-    def _pair_values(self, X: Any) -> Array:
-        f = self._evaluated(X)
-        return f if len(self.classes_) == 2 else -f
 
     @deprecated(OLD_SIGMOID.format("probA_"))  # type: ignore[prop-decorator, untyped-decorator]
     @property

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
 from equimargin.estimators.base import ProvenEstimator
@@ -34,11 +33,7 @@ class LinearMachine(ProvenEstimator):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {
-            "tol": find_gap(self.tol),
-            "max_iter": self.max_iter,
-            "n_jobs": effective_n_jobs(self.n_jobs),
-        }
+        return super()._limits | {"tol": find_gap(self.tol), "max_iter": self.max_iter}
 
     def _extended(self, X: Features) -> Features:
         """Return X with the constant feature, if there is an intercept."""

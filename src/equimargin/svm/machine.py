@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -18,12 +18,12 @@ from sklearn.utils.validation import (
 )
 
 from equimargin.estimators.base import KernelEstimator, symmetrise
-from equimargin.estimators.fitted import Functions, ProvenSolution
-from equimargin.formulations import Kernel, precomputed
+from equimargin.estimators.fitted import Functions, ProvenSolution, make_coefficients
+from equimargin.formulations import Kernel, MarginProblem, precomputed
 from equimargin.formulations.kernels.given_matrix import asymmetry, proven_shift
 from equimargin.formulations.kernels.kernel import Linear
 from equimargin.formulations.numeric.arrays import Array, Features, Index, dense, is_sparse
-from equimargin.solvers import Solution, Status
+from equimargin.solvers import Solution, Status, solve
 from equimargin.svm.parameters import COMMON, KERNEL, find_gap
 
 DENSE_ENTRIES = 2**22
@@ -124,6 +124,16 @@ class SupportVectorMachine(KernelEstimator):
             raise ValueError(NO_WEIGHT)
         return np.asarray(weights)
 
+    @abstractmethod
+    def _solve(self, problem: MarginProblem) -> Solution:
+        """Solve the problem of one function, within the limits."""
+
+    def _conclude_one(self, solution: Solution, points: Features) -> None:
+        """Set the attributes of a run on all points."""
+        m = solution.problem.m
+        beta = make_coefficients([solution], [np.arange(m)], m)
+        self._conclude([solution], beta, np.zeros(m, dtype=np.intp), points)
+
     def _conclude(self, solutions: Sequence[Solution], beta: Array, codes: Index, X: Any) -> None:
         """Set the attributes of the runs and of the support vectors.
 
@@ -202,7 +212,7 @@ class SupportVectorMachine(KernelEstimator):
                     f"cannot use sparse input in {type(self).__name__!r} trained on dense data; "
                     f"pass X.toarray()"
                 )
-        functions = self._decision_functions
+        functions = self._functions
         if functions.points is not None and self._sparse:
             to_sparse = is_sparse(functions.points)
             X = type(self.support_vectors_)(X) if to_sparse else dense(X)
@@ -210,11 +220,6 @@ class SupportVectorMachine(KernelEstimator):
 
     @property
     def _functions(self) -> Functions:
-        """Functions as files of LIBSVM have them."""
-        return self._decision_functions
-
-    @property
-    def _decision_functions(self) -> Functions:
         """All functions, with the signs of `intercept_`."""
         points, coefficients = self.support_vectors_, self._beta
         if self._is_linear:
@@ -241,10 +246,10 @@ class CostMachine(SupportVectorMachine):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return super()._limits | {
-            "n_jobs": effective_n_jobs(self.n_jobs),
-            "device": self.device,
-        }
+        return super()._limits | {"device": self.device}
+
+    def _solve(self, problem: MarginProblem) -> Solution:
+        return solve(problem, **self._limits)
 
 
 def densify_small(points: Features) -> Features:

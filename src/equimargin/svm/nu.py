@@ -7,14 +7,12 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OutlierMixin, RegressorMixin
+from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
-from equimargin.estimators.fitted import make_coefficients
-from equimargin.formulations import classification, regression
+from equimargin.formulations import classification
 from equimargin.formulations.numeric.arrays import Array, Features, Index
 from equimargin.formulations.problem.class_pairs import restrict_to_pair
 from equimargin.formulations.problem.margin import MarginProblem
@@ -27,6 +25,7 @@ from equimargin.solvers.solution import checked
 from equimargin.svm.classifier import PairwiseMachine
 from equimargin.svm.machine import SupportVectorMachine, densify_small
 from equimargin.svm.parameters import COMMON, KERNEL
+from equimargin.svm.regressor import RegressionMachine
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,17 +34,8 @@ class ShareMachine(SupportVectorMachine):
 
     nu: float = 0.5
 
-    def _solve_share(self, problem: MarginProblem) -> VariableMarginSolution:
-        n_jobs = effective_n_jobs(self.n_jobs)
-        return solve_variable_margin(problem, self.nu, checked(**self._limits, n_jobs=n_jobs))
-
-    def _fit_one(self, problem: MarginProblem, points: Features) -> VariableMarginSolution:
-        """Solve the problem of all points, and set the attributes of its function."""
-        solution = self._solve_share(problem)
-        self._prove([solution])
-        beta = make_coefficients([solution], [np.arange(problem.m)], problem.m)
-        self._conclude([solution], beta, np.zeros(problem.m, dtype=np.intp), points)
-        return solution
+    def _solve(self, problem: MarginProblem) -> VariableMarginSolution:
+        return solve_variable_margin(problem, self.nu, checked(**self._limits))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -91,7 +81,7 @@ class NuSVC(PairwiseMachine, ShareMachine):
         kernel, ones = self._fitted_kernel, np.ones(len(codes))
         whole = classification(points, ones, 1.0, kernel, sample_weight=weights)
         return [
-            self._solve_share(restrict_to_pair(whole, codes == second, codes == first))
+            self._solve(restrict_to_pair(whole, codes == second, codes == first))
             for first, second in self._pairs
         ]
 
@@ -114,7 +104,7 @@ class NuSVC(PairwiseMachine, ShareMachine):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class NuSVR(RegressorMixin, ShareMachine):
+class NuSVR(RegressionMachine, ShareMachine):
     """Nu-support vector regression, as scikit-learn's class of this name.
 
         min over f, b, epsilon    1/2 |f|^2 + C (nu epsilon sum_i weight_i
@@ -150,57 +140,6 @@ class NuSVR(RegressorMixin, ShareMachine):
     C: float = 1.0
 
     _parameter_constraints = COMMON | KERNEL | {"C": [Interval(Real, 0.0, None, closed="neither")]}
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Features, dense, sparse or a table, or the (m, m) Gram matrix.
-        y : array-like of shape (m,)
-            Targets.
-        sample_weight : array-like of shape (m,) or None
-            Factors of C; a row of weight 0 or less is excluded.
-
-        Returns
-        -------
-        NuSVR
-            Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the run ends before it reaches `tol`; its best point is used.
-        """
-        self._validate_params()
-        points, y = self._read(X, y, y_numeric=True)
-        weights = self._weights(sample_weight, points)
-        problem = regression(
-            densify_small(points), y, self.C, 0.0, self._fitted_kernel, sample_weight=weights
-        )
-        self.intercept_ = np.array([self._fit_one(problem, points).bias])
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions f(x) + b.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points for a Gram matrix.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Predictions, in the units of y.
-        """
-        return self._evaluated(X)[:, 0]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -276,8 +215,11 @@ class OneClassSVM(OutlierMixin, ShareMachine):
         problem = classification(
             densify_small(points), ones, 1.0, self._fitted_kernel, "hinge", False, weights
         )
-        self.offset_ = np.array([self._fit_one(problem, points).rho])
+        solution = self._solve(problem)
+        self._prove([solution])
+        self.offset_ = np.array([solution.rho])
         self.intercept_ = -self.offset_
+        self._conclude_one(solution, points)
         return self
 
     def decision_function(self, X: Any) -> Array:

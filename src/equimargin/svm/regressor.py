@@ -9,15 +9,82 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from equimargin.estimators.fitted import make_coefficients
 from equimargin.formulations import regression
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.solvers import solve
-from equimargin.svm.machine import CostMachine, densify_small
+from equimargin.svm.machine import CostMachine, SupportVectorMachine, densify_small
+
+
+class RegressionMachine(RegressorMixin, SupportVectorMachine):
+    """Base of SVR and NuSVR: the function is the prediction."""
+
+    C: float
+
+    @property
+    def _half_width(self) -> float:
+        """Half width of the tube that a variable margin, if there is one, changes."""
+        return 0.0
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Features, dense, sparse or a table, or the (m, m) Gram matrix.
+        y : array-like of shape (m,)
+            Targets.
+        sample_weight : array-like of shape (m,) or None
+            Factors of C; a row of weight 0 or less is excluded.
+
+        Returns
+        -------
+        Self
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If data or parameters are invalid; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the run ends before it reaches `tol`; its best point is used.
+        """
+        self._validate_params()
+        points, y = self._read(X, y, y_numeric=True)
+        problem = regression(
+            densify_small(points),
+            y,
+            self.C,
+            self._half_width,
+            self._fitted_kernel,
+            sample_weight=self._weights(sample_weight, points),
+        )
+        solution = self._solve(problem)
+        self._prove([solution])
+        self.intercept_ = np.array([solution.bias])
+        self._conclude_one(solution, points)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions f(x) + b.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, or (n, m) kernel values with the training points for a Gram matrix.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions, in the units of y.
+        """
+        return self._evaluated(X)[:, 0]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SVR(RegressorMixin, CostMachine):
+class SVR(RegressionMachine, CostMachine):
     """Epsilon-support vector regression, as scikit-learn's class of this name.
 
         min over f, b    1/2 |f|^2 + C sum_i weight_i max(0, |y_i - f(x_i) - b| - epsilon)
@@ -57,63 +124,6 @@ class SVR(RegressorMixin, CostMachine):
 
     epsilon: float = 0.1
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Solve the problem.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            Features, dense, sparse or a table, or the (m, m) Gram matrix.
-        y : array-like of shape (m,)
-            Targets.
-        sample_weight : array-like of shape (m,) or None
-            Factors of C; a row of weight 0 or less is excluded.
-
-        Returns
-        -------
-        SVR
-            Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If data or parameters are invalid; the message names them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the run ends before it reaches `tol`; its best point is used.
-        """
-        self._validate_params()
-        points, y = self._read(X, y, y_numeric=True)
-        solution = solve(
-            regression(
-                densify_small(points),
-                y,
-                self.C,
-                self.epsilon,
-                self._fitted_kernel,
-                sample_weight=self._weights(sample_weight, points),
-            ),
-            **self._limits,
-        )
-        self._prove([solution])
-        self.intercept_ = np.array([solution.bias])
-        beta = make_coefficients([solution], [np.arange(len(y))], len(y))
-        self._conclude([solution], beta, np.zeros(len(y), dtype=np.intp), points)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions f(x) + b.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points, or (n, m) kernel values with the training points for a Gram matrix.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Predictions, in the units of y.
-        """
-        return self._evaluated(X)[:, 0]
+    @property
+    def _half_width(self) -> float:
+        return self.epsilon

@@ -96,21 +96,16 @@ def _named(module: str, name: str) -> Callable[[], object]:
 
 
 def _names_of(home: ModuleType) -> list[str]:
-    """Return the names of formulations and solvers that a module registers or has."""
+    """Return the names of formulations, solvers and kernels that a module registers or has."""
     entered = [id for id, entry in REGISTRY.items() if entry.module == home.__name__]
     entered += [solver.name for solver in SOLVERS.values() if solver.module == home.__name__]
-    local_names = [
+    entered += [name for name in KERNELS if KERNELS.find_module(name) == home.__name__]
+    return entered + [
         name
         for name, value in vars(home).items()
-        if getattr(value, "__module__", home.__name__) == home.__name__
-    ]
-    return [
-        *entered,
-        *(
-            name
-            for name in local_names
-            if not name.startswith("_") and isinstance(vars(home)[name], Solver)
-        ),
+        if not name.startswith("_")
+        and getattr(value, "__module__", home.__name__) == home.__name__
+        and isinstance(value, Solver)
     ]
 
 

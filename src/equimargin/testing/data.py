@@ -86,13 +86,10 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
     powers = st.sampled_from([0, 0, 0, -20, -3, 3, 20] if scaled else [0])
 
     def table(height: int) -> Array:
-        entries = draw(st.lists(st.integers(-3, 3), min_size=height * n, max_size=height * n))
-        return np.array(entries, dtype=np.float64).reshape(height, n)
+        return _vector(draw, st.integers(-3, 3), height * n).reshape(height, n)
 
     def factors(size: int) -> Array:
-        return np.exp2(
-            np.array(draw(st.lists(powers, min_size=size, max_size=size)), dtype=np.float64)
-        )
+        return np.exp2(_vector(draw, powers, size))
 
     A, G, B, q = table(m), table(r), table(rank), table(1)[0]
     G = (
@@ -100,10 +97,7 @@ def programs(draw: Draw, scaled: bool = True) -> Program:
         if r and draw(st.booleans())
         else G
     )
-    inside, room = (
-        table(1)[0],
-        np.array(draw(st.lists(st.integers(0, 2), min_size=r, max_size=r)), dtype=np.float64),
-    )
+    inside, room = table(1)[0], _vector(draw, st.integers(0, 2), r)
     b, h = (A @ inside, G @ inside + room) if draw(st.integers(0, 3)) else (np.ones(m), room - 1)
     units, rows = factors(n), factors(r)
     return program_from_arrays(

@@ -89,7 +89,6 @@ def check_solver(solver: str | Solver) -> None:
         sample.check()
     for family in families:
         _SolverTrial(checked, family, "sigmoid(0.5, -1.0)").claims_nothing_without_convexity()
-    return None
 
 
 def _taken(solver: Solver, families: Sequence[str], hard: bool = False) -> list[_SolverTrial]:

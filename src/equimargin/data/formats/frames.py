@@ -231,7 +231,7 @@ def read_entries(where: str, name: str, values: NDArray[Any]) -> Entries:
     DataError
         If the values are neither numbers nor text.
     """
-    if values.dtype.kind == "b" or values.dtype.kind == "f":
+    if values.dtype.kind in "bf":
         # A long double outside the float64 range becomes inf, which is refused later.
         with np.errstate(over="ignore"):
             return values.astype(np.float64)
