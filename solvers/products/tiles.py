@@ -86,9 +86,9 @@ def tiles(gram: Gram, unit: float, n_jobs: int = 1) -> Tiles:
     """
     kernel, crew = gram.kernel, Crew(n_jobs)
     if isinstance(kernel, RBF) and not is_sparse(gram.X):
-        left = np.empty((gram.m, gram.X.shape[1] + 2))
-        if _expand(gram.X, kernel.gamma, left) < EXPANDED_EXPONENT:
-            return RBFTiles(gram, unit, crew, left)
+        left, squares = np.empty((gram.m, gram.X.shape[1] + 2)), np.empty(gram.m)
+        if _expand(gram.X, kernel.gamma, left, squares) < EXPANDED_EXPONENT:
+            return RBFTiles(gram, unit, crew, left, squares)
     if isinstance(kernel, Linear):
         return LinearTiles(gram, unit, crew)
     if isinstance(kernel, Precomputed):
@@ -230,11 +230,13 @@ class RBFTiles(Tiles):
         As in `Tiles`.
     left : Block of shape (m, d + 2)
         Features of the rows.
+    squares : ndarray of shape (m,)
+        Q^2 of every row, as in `_resolution`.
     """
 
-    def __init__(self, gram: Gram, unit: float, crew: Crew, left: Block) -> None:
+    def __init__(self, gram: Gram, unit: float, crew: Crew, left: Block, squares: Array) -> None:
         super().__init__(gram, unit, crew, left.dtype)
-        self.left = left
+        self.left, self.squares = left, squares
 
     @property
     def dear(self) -> bool:
@@ -251,17 +253,15 @@ class RBFTiles(Tiles):
         sum of n_k(z)^2. The roundings of the features, and of the sums with -gamma |x|^2
         and -gamma |z|^2, are 12 gamma |z|^2 + 4 or less in total.
         """
-        features = self.left[:, :-2]
-        d = features.shape[1]
-        roots = np.sqrt(LOG_2 * (np.square(features) @ np.arange(d, 0.0, -1.0)))
+        d = self.left.shape[1] - 2
         # All K_ii are 1, and so is their mean.
-        sums = roots * (roots + 0.43 * math.sqrt(2 * d))
+        sums = self.squares + 0.43 * math.sqrt(2 * d) * np.sqrt(self.squares)
         exponents = -LOG_2 * self.left[:, -2]
         error: Array = np.expm1(np.minimum(FLOAT32_UNIT * (sums + 12 * exponents + 4), 700.0))
         return gamma_n(SUMMED_ROWS + 8, FLOAT32_UNIT) + error
 
     def single(self) -> Tiles:
-        return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32))
+        return RBFTiles(self.gram, self.unit, self.crew, self.left.astype(np.float32), self.squares)
 
     @cached_property
     def panels(self) -> Block:
@@ -367,11 +367,11 @@ class GivenTiles(Tiles):
 
 
 @brief
-def _expand(X: Array, gamma: float, left: Array) -> float:
+def _expand(X: Array, gamma: float, left: Array, squares: Array) -> float:
     """Write the RBF features of X to `left`; return the mean of gamma |x|^2.
 
     left <- (sqrt(2 g) x, -g |x|^2, 1), (m, d + 2), with g = gamma / log(2) and the origin
-    at the mean of X, (m, d).
+    at the mean of X, (m, d). squares <- 2 gamma sum_k (x_1^2 + .. + x_k^2), (m,).
     """
     (m, d), total = X.shape, 0.0
     g = gamma / LOG_2
@@ -382,12 +382,13 @@ def _expand(X: Array, gamma: float, left: Array) -> float:
             centre[t] += X[i, t]
     centre /= m
     for i in range(m):
-        square = 0.0
+        square = partial = 0.0
         for t in range(d):
             x = X[i, t] - centre[t]
             left[i, t] = factor * x
             square += x * x
-        left[i, d], left[i, d + 1] = -g * square, 1.0
+            partial += square
+        left[i, d], left[i, d + 1], squares[i] = -g * square, 1.0, 2.0 * gamma * partial
         total += gamma * square
     mean: float = total / m
     return mean

@@ -393,7 +393,10 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
         face._drop,
         lambda rng: (np.triu(rng.normal(size=(6, 6))), rng.normal(size=(9, 6)), 2, 6),
     ),
-    "features": (tiles._expand, lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)))),
+    "features": (
+        tiles._expand,
+        lambda rng: (rng.normal(size=(33, 7)), 0.3, np.empty((33, 9)), np.empty(33)),
+    ),
     "panels": (tiles._fill_panels, _panels),
     "asymmetry": (given_matrix.asymmetry, lambda rng: (rng.normal(size=(30, 30)),)),
     "pairs within": (pair_sweeps.within, _within),
