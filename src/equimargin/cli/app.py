@@ -73,7 +73,6 @@ def root(  # prose-ok: param-section
         typer.Option(
             "--version",
             "-V",
-            metavar="",
             help="Print the version.",
             callback=_version,
             is_eager=True,
