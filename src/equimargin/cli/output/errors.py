@@ -54,32 +54,20 @@ def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
         exit_interrupted("interrupted")
 
 
-def exit_interrupted(sentence: str) -> NoReturn:
-    """Print a message and exit with status 130, without waiting for compiled code.
+def exit_interrupted(sentence: str, at_once: bool = True) -> NoReturn:
+    """Print a message and exit with status 130.
 
-    Child processes are killed.
-
-    Parameters
-    ----------
-    sentence : str
-        Message.
-    """
-    typer.echo(f"equimargin: {sentence}", err=True)
-    _exit_at_once(INTERRUPTED)
-
-
-def exit_after_interrupt(sentence: str, others_work: bool) -> NoReturn:
-    """Print a message and exit with status 130, at once if some computation still runs.
+    An exit at once waits for no compiled code, and kills child processes.
 
     Parameters
     ----------
     sentence : str
         Message.
-    others_work : bool
-        True if other processes still compute.
+    at_once : bool, default True
+        False to exit at once only if some computation of this process still runs.
     """
     typer.echo(f"equimargin: {sentence}", err=True)
-    if others_work:
+    if at_once:
         _exit_at_once(INTERRUPTED)
     exit_with(INTERRUPTED)
 
