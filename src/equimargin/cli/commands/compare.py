@@ -19,6 +19,7 @@ from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.cli.options.shared import (
     OUTPUT,
+    CSVOption,
     DataArgument,
     HTMLOption,
     JSONOption,
@@ -87,14 +88,7 @@ def compare(  # prose-ok: param-section
         ),
     ] = False,
     json: JSONOption = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV file of the answers; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    csv: CSVOption = None,
     markdown: MarkdownOption = None,
     html: HTMLOption = None,
     certify: Annotated[

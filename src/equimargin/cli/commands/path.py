@@ -33,6 +33,7 @@ from equimargin.cli.options.shared import (
     HTMLOption,
     JSONOption,
     PluginOption,
+    output_option,
     seconds_option,
 )
 from equimargin.cli.output.errors import exit_interrupted, report_errors
@@ -128,21 +129,13 @@ def path(  # prose-ok: param-section
     ] = "cpu",
     time_limit: Annotated[float | None, seconds_option("Time limit of a path.", LIMITS)] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT
-        ),
+        Path | None, output_option("Drawing of the path: .svg, .png or .pdf.")
     ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Data of the path: .npz.", rich_help_panel=OUTPUT),
-    ] = None,
+    save: Annotated[Path | None, output_option("Data of the path: .npz.")] = None,
     certify: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Certificate for all lambdas from the first breakpoint to the last: .json.",
-            rich_help_panel=OUTPUT,
+        output_option(
+            "Certificate for all lambdas from the first breakpoint to the last: .json."
         ),
     ] = None,
     certify_gap: Annotated[

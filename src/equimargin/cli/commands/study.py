@@ -13,7 +13,13 @@ import typer
 
 from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
-from equimargin.cli.options.shared import HTMLOption, MarkdownOption, load_plugins
+from equimargin.cli.options.shared import (
+    CSVOption,
+    HTMLOption,
+    MarkdownOption,
+    load_plugins,
+    output_option,
+)
 from equimargin.cli.output.errors import (
     exit_interrupted,
     exit_with,
@@ -97,16 +103,10 @@ def study(  # prose-ok: param-section
         flag("--status", "Show the progress and run nothing; in a terminal until the study ends."),
     ] = False,
     html: HTMLOption = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", metavar="FILE", help="CSV file of the answers; - for standard output."
-        ),
-    ] = None,
+    csv: CSVOption = None,
     markdown: MarkdownOption = None,
     parquet: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Parquet file of the answers; needs pyarrow."),
+        Path | None, output_option("Parquet file of the answers; needs pyarrow.")
     ] = None,
 ) -> None:
     """Run an experiment from a TOML file, and store every answer.
