@@ -195,6 +195,10 @@ class ProblemFields:
             raise ValueError(
                 f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out"
             )
+        if self.delta is not None and (data.task != "classification" or data.has_many_classes):
+            raise ValueError(
+                f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
+            )
         if self.per_query is None:
             return
         if data.task != "ranking":
@@ -493,15 +497,10 @@ def _of_classes(
     Raises
     ------
     ValueError
-        If --family names another family, --delta is given, or an option does not apply
-        to `coupling.wlw`.
+        If --family names another family, or an option does not apply to `coupling.wlw`.
     """
     from equimargin.problems import make_coupling_problem, make_problems_from_data
 
-    if posing.delta is not None:
-        raise ValueError(
-            f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
-        )
     problems = make_problems_from_data(
         rows, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
@@ -561,7 +560,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     from equimargin.formulations import Problem
     from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
-    wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
+    of_hinges = data.task == "classification" and posing.loss is None
     made = make_problems_from_data(
         data, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
@@ -569,7 +568,8 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     # A pattern such as "svm.*" does not select the huberised hinge: it has a width.
     usual = [problem.family for problem in problems]
     if of_hinges and any(
-        _matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []
+        [id for id in (*usual, HUBERISED) if fnmatchcase(id, pattern.lower())] == [HUBERISED]
+        for pattern in posing.family or []
     ):
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
         problems.append(
@@ -606,11 +606,6 @@ def _named(problems: Sequence[P], posing: ProblemFields, note: str) -> list[P]:
     except ValueError as reason:
         raise ValueError(f"{reason}{note}") from None
     return [problem for problem in problems if problem.family in chosen]
-
-
-def _matching(pattern: str, families: list[str]) -> list[str]:
-    """Return the families that match a pattern, ignoring case."""
-    return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
 def _left_out(data: Data, problem: AnyProblem) -> str:
