@@ -319,7 +319,7 @@ def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:
-    """Return the record of the data; read_as names the columns, rows and weights.
+    """Return the record of the data of a problem; read_as names the columns, rows and weights.
 
     Parameters
     ----------
@@ -328,13 +328,28 @@ def data_record(data: Data, problem: Problem) -> dict[str, Any]:
     problem : Problem
         Any problem of the data.
     """
+    rows = rows_record(data, described(data, problem))
+    return rows | {"rows": problem.m, "pairs_or_rows": problem.p}
+
+
+def rows_record(data: Data, read_as: str) -> dict[str, Any]:
+    """Return the record of the rows of data.
+
+    Parameters
+    ----------
+    data : Data
+        Data of the problems.
+    read_as : str
+        Interpretation of the data, as text.
+    """
+    m, d = map(int, data.X.shape)
     return {
         "name": data.name,
         "task": data.task,
-        "rows": problem.m,
-        "features": int(data.X.shape[1]),
-        "pairs_or_rows": problem.p,
-        "read_as": described(data, problem),
+        "rows": m,
+        "features": d,
+        "pairs_or_rows": m,
+        "read_as": read_as,
     }
 
 
@@ -538,18 +553,10 @@ def _chosen(
 ) -> ComparisonInput:
     """Return the problems of the named families, with the records of all rows."""
     read_as = rows.describe()
-    m, d = rows.X.shape
-    record = {
-        "name": rows.name,
-        "task": rows.task,
-        "rows": m,
-        "features": d,
-        "pairs_or_rows": m,
-        "read_as": read_as,
-    }
     title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}"
     title += "" if posing.family else left_out
-    return ComparisonInput(_named(problems, posing, left_out), title, record, settings)
+    chosen = _named(problems, posing, left_out)
+    return ComparisonInput(chosen, title, rows_record(rows, read_as), settings)
 
 
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
