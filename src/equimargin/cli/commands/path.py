@@ -180,7 +180,7 @@ def path(  # prose-ok: param-section
             _refuse_files(plot, save, json, html, certify)
             _check_for_classes(chosen, validate, folds, metric)
             held_out = _held_out(validate, folds, raw, reading)
-            of_classes(rows, held_out, folds, chosen, family, posing, seed, limits, validated_on)
+            _of_classes(rows, held_out, folds, chosen, family, posing, seed, limits, validated_on)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             _exit_without_pairs(json, html, save, plot, certify)
@@ -283,7 +283,7 @@ def _refuse_files(*files: Path | None) -> None:
         )
 
 
-def of_classes(
+def _of_classes(
     rows: Data,
     held_out: Data | None,
     folds: int | None,
@@ -294,34 +294,7 @@ def of_classes(
     limits: tuple[float, int | None, float | None],
     validated_on: str | None,
 ) -> NoReturn:
-    """Follow the path of every pair of classes, choose one lambda by votes, and exit.
-
-    Parameters
-    ----------
-    rows : Data
-        Training rows.
-    held_out : Data or None
-        Validation rows of a file.
-    folds : int or None
-        Number of folds, without a file.
-    kernel : Kernel
-        Kernel of all pairs.
-    family : str or None
-        Family of the task.
-    posing : ProblemFields
-        Options on the problems.
-    seed : int
-        Seed of the folds.
-    limits : tuple
-        lambda_min, max_events and time_limit.
-    validated_on : str or None
-        Name of the validation rows, for the report.
-
-    Raises
-    ------
-    ValueError
-        As in `split_by_classes` and `regularization_path`.
-    """
+    """Follow the path of every pair of classes, choose one lambda by votes, and exit."""
     # Imported here: the command line starts without numpy.
     import numpy as np
 
