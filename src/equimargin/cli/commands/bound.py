@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -81,7 +81,7 @@ def bound(  # prose-ok: param-section
         solutions = {str(file): read_solution(file) for file in solution or []}
         with WaitingBar("solving, and proving the interval"):
             if max(len(solvers), len(solutions)) > 1:
-                answers = {name: x for name, (x, _) in solutions.items() if x is not None}
+                answers: dict[str, Any] = {name: x for name, (x, _) in solutions.items()}
                 judgement = judge(model, solvers, answers, agree_tol=width, seconds=time_limit)
                 text, record, found = str(judgement), judgement.to_dict(), judgement.bound
                 verdicts, table = {a.verdict for a in judgement.answers}, judgement.to_markdown
