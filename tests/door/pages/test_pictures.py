@@ -33,6 +33,7 @@ from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale, SignedScale
 from equimargin.report.pages.times import times
 from equimargin.report.view import family_view
+from equimargin.selection import Curve
 from equimargin.solvers import regularization_path
 
 FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
@@ -269,6 +270,16 @@ def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
     text = path_page(path, ["said"], {}, {}, {"equimargin": "0"})
     assert f"{ROWS} of {len(path):,} breakpoints, spread evenly over all" in text
     assert text.count('<th scope="row" data-key=') == ROWS
+
+
+def test_a_curve_of_scores_has_a_gap_where_the_metric_is_undefined() -> None:
+    path = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
+    lams = np.geomspace(path.lambdas[0], path.lambdas[-1], 6)
+    scores = Curve(lams, np.array([np.nan, 0.0, 0.5, np.nan, 1.0, 1.0]), "kendall_tau", True)
+    text = path_page(path, ["said"], {}, {}, {"equimargin": "0"}, "", scores, "points")
+    picture = text[text.index("<h3>Scores on points") : text.index("Size of the margin set")]
+    assert picture.count('class="curve c0"') == 2
+    assert "nan" not in picture
 
 
 def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> None:

@@ -325,9 +325,11 @@ def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     """Draw the scores on validation points, with the best lambda."""
     chosen, name = scores.best, scores.metric.replace("_", " ")
     lams, values = thinned(scores.lambdas, scores.scores, *ends(path))
-    y = _upwards(values)
+    # Where the metric is undefined, the curve has a gap.
+    defined = np.ma.clump_unmasked(np.ma.masked_invalid(values))
+    y = _upwards(values[np.isfinite(values)])
     x, elements = _axes(path, y, name)
-    elements.append(curve(_along(x, lams, y, values), "c0"))
+    elements += [curve(_along(x, lams[part], y, values[part]), "c0") for part in defined]
     at = x.place(chosen.lam)
     best = f"best: {chosen.score:.6g} at lambda = {chosen.lam:.4g}"
     elements += [
