@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from equimargin.formulations.markdown import markdown_table, markdown_text
+from equimargin.report.answers import WORDS
 from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
@@ -30,39 +31,15 @@ CAPTION = (
     "a problem at all. (A performance profile: E. D. Dolan and J. J. Moré, 2002.)"
 )
 """Caption of the picture."""
-PROBLEMS = (
-    *(
-        ("data", True),
-        ("seed", False),
-        ("kernel", True),
-        ("C", False),
-        ("family", True),
-        ("optimum", False),
-        ("digits", False),
-    ),
-    *(("width", False), ("solved", False), ("fastest", True), ("CPU s", False)),
-)
-"""Columns of the table of problems, with True for text."""
+ASKED = ("data", "seed", "kernel", "C", "family")
+"""Columns that identify a problem."""
+PROBLEMS = (*ASKED, "optimum", "digits", "width", "solved", "fastest", "CPU s")
+"""Columns of the table of problems."""
 ANSWERS = (
-    *(
-        ("data", True),
-        ("seed", False),
-        ("kernel", True),
-        ("C", False),
-        ("family", True),
-        ("formulation", True),
-        ("solver", True),
-    ),
-    *(
-        ("agreement", True),
-        ("status", True),
-        ("value", False),
-        ("width", False),
-        ("CPU s", False),
-        ("why not solved", True),
-    ),
+    *(*ASKED, "formulation", "solver", "agreement", "status"),
+    *("value", "width", "CPU s", "why not solved"),
 )
-"""Columns of the table of answers, with True for text."""
+"""Columns of the table of answers."""
 
 
 def study_page(
@@ -109,9 +86,9 @@ def study_page(
             if problem.against
         ],
         picture=profile(problems),
-        problem_columns=PROBLEMS,
+        problem_columns=[(name, name in WORDS) for name in PROBLEMS],
         problems=[[*_problem_row(problem, names[data_key(problem.terms)])] for problem in problems],
-        answer_columns=ANSWERS,
+        answer_columns=[(name, name in WORDS) for name in ANSWERS],
         answers=[[*_answer_row(row, names[data_key(row)])] for row in records],
         reasons=[*_reasons(records)],
         computed_with=[*_computed_with(computed_with)],
@@ -131,12 +108,12 @@ def study_markdown(progress: Progress, problems: Sequence[StudiedProblem]) -> st
     """
     names = labels(data_key(problem.terms) for problem in problems)
     table = markdown_table(
-        [name for name, _ in PROBLEMS],
+        PROBLEMS,
         (
             [cell.text for cell in _problem_row(problem, names[data_key(problem.terms)])]
             for problem in problems
         ),
-        words=[name for name, is_text in PROBLEMS if is_text],
+        WORDS,
     )
     _, sentence = verdict(progress, problems)
     return markdown_text(sentence, [], table)
