@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arguments import did_you_mean, format_value
+from equimargin.formulations.numeric.arguments import check_choice, did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.choices import TASKS, LossName
 from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
 from equimargin.formulations.problem.labels import number_labels, numbers
 from equimargin.metrics.names import RankMetric
@@ -469,10 +469,7 @@ def make_folds(
     from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
-    if task not in ("classification", "regression", "ranking"):
-        raise ValueError(
-            f"there is no task {task!r}; choose one of classification, regression, ranking"
-        )
+    check_choice(task, "task", TASKS)
     if not len(y):
         raise ValueError("cross-validation needs points, and there are none")
     queries = None if task != "ranking" or qid is None else np.asarray(qid)
