@@ -35,6 +35,14 @@ INK = "#1b5e8c"
 """Colour of the lines and points."""
 MARK = "#b3282d"
 """Colour of the best lambda."""
+BESIDE: dict[str, Any] = {
+    "loc": "center left",
+    "bbox_to_anchor": (1.0, 0.5),
+    "frameon": False,
+    "fontsize": 8,
+    "title_fontsize": 8,
+}
+"""Arguments of a legend at the right of its panel."""
 
 __all__ = ["draw"]
 
@@ -107,14 +115,7 @@ def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
             )
         panel.set_ylabel(r"coefficient $w_j$")
         if values.shape[1] <= NAMED:
-            panel.legend(
-                title="feature",
-                loc="center left",
-                bbox_to_anchor=(1.0, 0.5),
-                frameon=False,
-                fontsize=8,
-                title_fontsize=8,
-            )
+            panel.legend(title="feature", **BESIDE)
         else:
             _bar(panel, 1, values.shape[1], "feature")
         return
@@ -163,15 +164,7 @@ def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
             Line2D([], [], color=color, label=f"{level:g}")
             for level, color in zip(levels, colors, strict=True)
         ]
-        panel.legend(
-            handles=handles,
-            title=what,
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            fontsize=8,
-            title_fontsize=8,
-        )
+        panel.legend(handles=handles, title=what, **BESIDE)
     elif len(levels) > NAMED:
         _bar(panel, levels[0], levels[-1], what)
 
