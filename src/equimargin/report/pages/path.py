@@ -216,7 +216,7 @@ def _upwards(values: Array) -> LinearScale:
 
 def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
     """Draw the coefficients of a linear kernel, else the decision values at training points."""
-    lams = lambdas(path, *ends(path), KNOTS)
+    lams = lambdas(path, KNOTS)
     values = coefficients(path, lams)
     return (
         _decision_values(path, lams)
@@ -324,7 +324,7 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
 def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     """Draw the scores on validation points, with the best lambda."""
     chosen, name = scores.best, scores.metric.replace("_", " ")
-    lams, values = thinned(scores.lambdas, scores.scores, *ends(path))
+    lams, values = thinned(path, scores.lambdas, scores.scores)
     # Where the metric is undefined, the curve has a gap.
     defined = np.ma.clump_unmasked(np.ma.masked_invalid(values))
     y = _upwards(values[np.isfinite(values)])
