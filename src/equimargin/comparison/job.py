@@ -154,13 +154,11 @@ class Job:
             return self._skipped(
                 Status.TOO_LARGE if allowed.too_large else Status.UNSUPPORTED, str(allowed)
             )
-        return (
-            self._skipped(Status.TIME_LIMIT, allowed)
-            if isinstance(allowed, str)
-            else self.run(allowed)
-        )
+        if isinstance(allowed, str):
+            return self._skipped(Status.TIME_LIMIT, allowed)
+        return self._run(allowed)
 
-    def run(self, allowed: Allowance) -> Evidence:
+    def _run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
 
         A job that cannot be run is skipped with its reason, and a job that raises an
@@ -169,11 +167,6 @@ class Job:
         Linear algebra has one thread, as backends have: with several, threads wait for
         each other on problems of this size, above all if other programs use the cores,
         and times would not be comparable.
-
-        Parameters
-        ----------
-        allowed : Allowance
-            Limits of the answer.
         """
         try:
             with kept_from_quitting(), one_thread():
