@@ -89,7 +89,7 @@ def coefficients(path: AnyPath, lams: Array) -> Array | None:
     if isinstance(path, OneNormPath):
         pieces = [path.piece(lam) for lam in lams.tolist()]
         return np.array([Z.rdot(beta) for beta in path.betas[pieces].toarray()])
-    return along(
+    return _along(
         path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams
     )
 
@@ -151,7 +151,7 @@ def training_scores(path: AnyPath, lams: Array) -> Array:
     if isinstance(path, OneNormPath):
         values = path.decision_function(path.problem.X, lams)
     else:
-        values = along(path, path.g + path.biases[:, None], lams)
+        values = _along(path, path.g + path.biases[:, None], lams)
     return (
         values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
     )
@@ -241,23 +241,8 @@ def thinned(path: AnyPath, lams: Array, values: NDArray[Any]) -> tuple[Array, ND
     return np.repeat(lams[starts], 2), extremes.ravel()
 
 
-def along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
-    """Interpolate lines between breakpoints in lambda, and divide them by lambda.
-
-    Parameters
-    ----------
-    path : RegularizationPath
-        Regularisation path.
-    lines : ndarray of shape (T, k)
-        Values at the T breakpoints, times lambda.
-    lams : ndarray
-        Lambdas.
-
-    Returns
-    -------
-    ndarray of shape (len(lams), k)
-        Values.
-    """
+def _along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
+    """Interpolate lines, (T, k), between breakpoints in lambda, and divide them by lambda."""
     return (
         np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1)
         / lams[:, None]

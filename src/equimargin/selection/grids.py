@@ -364,26 +364,14 @@ def make_jobs(
     ]
     held_out = np.concatenate([part.validation for part in parts])
     return jobs, find_metric(
-        jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query)
+        jobs[0][0].problem, metric, y[held_out], _queries_of_folds(parts, query)
     )
 
 
-def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
+def _queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
     """Return the queries of the held-out points, numbered in the order of the folds.
 
-    A query that is in several folds gets one number per fold.
-
-    Parameters
-    ----------
-    parts : sequence of Fold
-        Folds.
-    query : ndarray of shape (m,) or None
-        Queries of all rows; None is a single query.
-
-    Returns
-    -------
-    ndarray of shape (held-out points,)
-        Numbers of the queries.
+    A query that is in several folds gets one number per fold; without queries, a fold is one.
     """
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])

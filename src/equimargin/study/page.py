@@ -68,7 +68,7 @@ def study_page(
     command : str
         Shell command that writes the page.
     """
-    kind, sentence = verdict(progress, problems)
+    kind, sentence = _verdict(progress, problems)
     names = labels(map(data_key, records))
     return rendered(
         "study.html",
@@ -85,7 +85,7 @@ def study_page(
             for problem in problems
             if problem.against
         ],
-        picture=profile(problems),
+        picture=_profile(problems),
         problem_columns=[(name, name in WORDS) for name in PROBLEMS],
         problems=[[*_problem_row(problem, names[data_key(problem.terms)])] for problem in problems],
         answer_columns=[(name, name in WORDS) for name in ANSWERS],
@@ -115,25 +115,12 @@ def study_markdown(progress: Progress, problems: Sequence[StudiedProblem]) -> st
         ),
         WORDS,
     )
-    _, sentence = verdict(progress, problems)
+    _, sentence = _verdict(progress, problems)
     return markdown_text(sentence, [], table)
 
 
-def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
-    """Return the verdict on a study: a keyword and a sentence.
-
-    Parameters
-    ----------
-    progress : Progress
-        Progress of the study.
-    problems : sequence of StudiedProblem
-        Problems with their answers.
-
-    Returns
-    -------
-    tuple of str
-        "agree", "disagree", "undecided" or "unfinished", and the sentence.
-    """
+def _verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
+    """Return the verdict on a study, a keyword of the style sheet, and a sentence."""
     against = sum(problem.against for problem in problems)
     proven = sum(isfinite(problem.interval.relative_width) for problem in problems)
     of_all = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
@@ -162,19 +149,8 @@ def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str
     )
 
 
-def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
-    """Return the performance profile of all solvers; None if nothing was solved.
-
-    Parameters
-    ----------
-    problems : sequence of StudiedProblem
-        Problems with their answers.
-
-    Returns
-    -------
-    Picture or None
-        Picture.
-    """
+def _profile(problems: Sequence[StudiedProblem]) -> Picture | None:
+    """Return the performance profile of all solvers; None if nothing was solved."""
     ratios = _ratios(problems)
     finite = [ratio for row_ratios in ratios.values() for ratio in row_ratios if isfinite(ratio)]
     if not finite:
