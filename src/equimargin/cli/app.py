@@ -23,8 +23,7 @@ from equimargin.cli.commands.listing import atlas, graph, list_, show
 from equimargin.cli.commands.path import path
 from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
 from equimargin.cli.commands.shrink import shrink
-from equimargin.cli.commands.study import study
-from equimargin.cli.commands.study_merge import study_merge
+from equimargin.cli.commands.study import study, study_merge
 from equimargin.cli.commands.warm_up import warm_up
 from equimargin.cli.group import OneCommand, OneSentence
 from equimargin.cli.options.logs import with_logs

@@ -1,4 +1,4 @@
-"""Command `study`: an experiment from a TOML file, stored answer by answer."""
+"""Commands `study`, an experiment from a TOML file, stored answer by answer, and `study merge`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from equimargin.cli.options.shared import (
     CSVOption,
     HTMLOption,
     MarkdownOption,
+    PluginOption,
     load_plugins,
     output_option,
 )
@@ -138,6 +139,34 @@ def study(  # prose-ok: param-section
             return
         load_plugins(None)
         _run(file, where, resume, _executor(executor, jobs, scheduler, memory))
+
+
+def study_merge(  # prose-ok: param-section
+    parts: Annotated[
+        list[Path], typer.Argument(metavar="DATABASE", help="Databases of the parts.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Merged database, a new file.")
+    ],
+    plugin: PluginOption = None,
+) -> None:
+    """Merge the databases of a study's parts.
+
+    The parts may be of one plan, or of plans that divide its lists. An answer that
+    several parts have is one. If its rows contradict each other, nothing is written,
+    and a sentence names both. `study PLAN --database FILE --resume` runs what is
+    missing.
+
+    Exit status: 0 the database is written; 2 bad usage or input, or a contradiction.
+    """
+    with report_errors():
+        from equimargin.study import Study
+        from equimargin.study.merging import merge
+
+        several = merge(parts, output)
+        typer.echo(
+            f"{output}: {Study(output).progress().sentence}; {several} of them in several parts"
+        )
 
 
 def _database_of(file: Path) -> Path:
