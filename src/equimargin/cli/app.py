@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin import __version__
-from equimargin.cli.commands.bound import bound
 from equimargin.cli.commands.compare import compare
 from equimargin.cli.commands.data import data, fetch
-from equimargin.cli.commands.explain import explain
 from equimargin.cli.commands.listing import atlas, graph, list_, show
+from equimargin.cli.commands.models import bound, explain
 from equimargin.cli.commands.path import path
 from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
 from equimargin.cli.commands.shrink import shrink
