@@ -232,12 +232,9 @@ def _named(problem: StudiedProblem, data: str) -> str:
 def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
     """Yield the cells that identify a problem; `data` is the name of its data set."""
     yield Cell.word(data)
-    yield Cell(
-        "" if terms["seed"] is None else str(terms["seed"]),
-        "" if terms["seed"] is None else terms["seed"],
-    )
+    yield Cell.of(terms["seed"], "d")
     yield Cell.word(terms["kernel"])
-    yield Cell(f"{terms['C']:g}", terms["C"])
+    yield Cell.of(terms["C"], "g")
     yield Cell.word(terms["family"])
 
 
@@ -247,7 +244,7 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     digits, count = problem.interval.digits
     width = problem.interval.relative_width
     yield Cell(digits, problem.interval.upper if digits else "")
-    yield Cell(str(count) if count else "", count or "")
+    yield Cell.of(count or None, "d")
     yield Cell.at_most(width if isfinite(width) else None)
     # Skipped answers were not run, so they do not count as attempts.
     put = sum(row["agreement"] != "skipped" for row in problem.answers)
@@ -267,13 +264,13 @@ def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
     yield from _asked(row, data)
     yield Cell(row["formulation"] or "specialised solver", row["formulation"] or "", "word")
     yield Cell.word(row["solver"])
-    yield Cell(row["agreement"], row["agreement"], row["agreement"])
+    yield Cell.word(row["agreement"], row["agreement"])
     yield Cell(row["status"].replace("_", " "), row["status"], "word")
     yield Cell.of(row["value"], ".10g")
     yield Cell.of(row["relative_width"], ".1e")
     yield Cell.of(row["cpu_seconds"], SECONDS)
     reason = "" if row["ok"] else row["reason"] or ""
-    yield Cell(reason, reason, "long" if reason else "word")
+    yield Cell.word(reason, "long" if reason else "word")
 
 
 def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
