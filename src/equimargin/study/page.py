@@ -267,7 +267,7 @@ def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
     yield Cell.word(row["agreement"], row["agreement"])
     yield Cell(row["status"].replace("_", " "), row["status"], "word")
     yield Cell.of(row["value"], ".10g")
-    yield Cell.of(row["relative_width"], ".1e")
+    yield Cell.at_most(row["relative_width"])
     yield Cell.of(row["cpu_seconds"], SECONDS)
     reason = "" if row["ok"] else row["reason"] or ""
     yield Cell.word(reason, "long" if reason else "word")
