@@ -130,6 +130,16 @@ def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Co
     assert len(arrows) == len(shown)
 
 
+def test_the_ends_of_an_interval_are_said_rounded_outward(found: Comparison) -> None:
+    (family,) = found.families
+    shown = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
+    wide = [replace(j, lower=1.0000000000004, upper=1.0000000000006) for j in shown]
+    picture = intervals(family_view(replace(family, judgements=tuple(wide))), "one")
+    titles = {each.title for each in getattr(picture, "elements", ()) if "proves" in each.title}
+    assert titles
+    assert all("proves the optimum in [1, 1.00000000001]" in title for title in titles)
+
+
 def test_there_is_no_picture_of_what_is_not_known(found: Comparison) -> None:
     (family,) = found.families
     assert (
