@@ -271,6 +271,12 @@ def test_the_verdict_on_a_path_is_its_worst_gap_and_its_end() -> None:
     )
 
 
+def test_gaps_at_breakpoints_are_said_rounded_up() -> None:
+    path = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
+    rounded = replace(path, gaps=np.full(len(path), 1.04e-9))
+    assert "1.1e-09 at lambda" in path_page(rounded, ["said"], {}, {}, {"equimargin": "0"})
+
+
 def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
     rng = np.random.default_rng(0)
     path = regularization_path(

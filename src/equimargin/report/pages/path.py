@@ -389,7 +389,7 @@ def _gaps(path: AnyPath) -> Picture:
     )
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):
-            label = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
+            label = f"{format_upper(gaps[t], 2)} at lambda = {lams[t]:.4g}"
             elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, label, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
     label = (
