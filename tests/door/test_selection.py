@@ -388,7 +388,7 @@ def test_a_function_with_the_name_of_a_metric_is_not_taken_for_it() -> None:
 
     X = np.arange(6.0)[:, None]
     path = regularization_path(classification(X, [-1, 1, -1, 1, -1, 1]))
-    with pytest.raises(ValueError, match="the function 'accuracy' does not apply to a svm.soft"):
+    with pytest.raises(ValueError, match=r"the function 'accuracy' does not apply to a svm\.soft"):
         best(path, X, [-1, 1, -1, 1, -1, 1], accuracy)
 
 

@@ -156,9 +156,9 @@ class Job:
             )
         if isinstance(allowed, str):
             return self._skipped(Status.TIME_LIMIT, allowed)
-        return self._run(allowed)
+        return self.run(allowed)
 
-    def _run(self, allowed: Allowance) -> Evidence:
+    def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.
 
         A job that cannot be run is skipped with its reason, and a job that raises an
@@ -167,6 +167,11 @@ class Job:
         Linear algebra has one thread, as backends have: with several, threads wait for
         each other on problems of this size, above all if other programs use the cores,
         and times would not be comparable.
+
+        Parameters
+        ----------
+        allowed : Allowance
+            Limits of the answer.
         """
         try:
             with kept_from_quitting(), one_thread():

@@ -128,15 +128,11 @@ def path(  # prose-ok: param-section
         ),
     ] = "cpu",
     time_limit: Annotated[float | None, seconds_option("Time limit of a path.", LIMITS)] = None,
-    plot: Annotated[
-        Path | None, output_option("Drawing of the path: .svg, .png or .pdf.")
-    ] = None,
+    plot: Annotated[Path | None, output_option("Drawing of the path: .svg, .png or .pdf.")] = None,
     save: Annotated[Path | None, output_option("Data of the path: .npz.")] = None,
     certify: Annotated[
         Path | None,
-        output_option(
-            "Certificate for all lambdas from the first breakpoint to the last: .json."
-        ),
+        output_option("Certificate for all lambdas from the first breakpoint to the last: .json."),
     ] = None,
     certify_gap: Annotated[
         float,

@@ -61,7 +61,8 @@ def shrink(  # prose-ok: param-section
     ] = None,
     total_time: Annotated[float, seconds_option("Time limit of the search.", LIMITS)] = 60.0,
     json: Annotated[
-        Path, output_option("File of the failing case; - for standard output.", "--json", "--output")
+        Path,
+        output_option("File of the failing case; - for standard output.", "--json", "--output"),
     ] = Path("finding.json"),
     plugin: PluginOption = None,
 ) -> None:

@@ -82,9 +82,7 @@ JSONOption = Annotated[
     output_option("JSON file of all figures; - for standard output.", "--json", "--output"),
 ]
 HTMLOption = Annotated[Path | None, output_option("HTML page; - for standard output.")]
-CSVOption = Annotated[
-    Path | None, output_option("CSV file of the answers; - for standard output.")
-]
+CSVOption = Annotated[Path | None, output_option("CSV file of the answers; - for standard output.")]
 MarkdownOption = Annotated[
     Path | None, output_option("Markdown file of the table; - for standard output.")
 ]

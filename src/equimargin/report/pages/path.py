@@ -325,11 +325,13 @@ def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     """Draw the scores on validation points, with the best lambda."""
     chosen, name = scores.best, scores.metric.replace("_", " ")
     lams, values = thinned(path, scores.lambdas, scores.scores)
-    # Where the metric is undefined, the curve has a gap.
-    defined = np.ma.clump_unmasked(np.ma.masked_invalid(values))
-    y = _upwards(values[np.isfinite(values)])
+    known = np.isfinite(values)
+    y = _upwards(values[known])
     x, elements = _axes(path, y, name)
-    elements += [curve(_along(x, lams[part], y, values[part]), "c0") for part in defined]
+    # Where the metric is undefined, the curve has a gap.
+    for run in np.split(np.arange(len(lams)), np.flatnonzero(np.diff(known)) + 1):
+        if known[run[0]]:
+            elements.append(curve(_along(x, lams[run], y, values[run]), "c0"))
     at = x.place(chosen.lam)
     best = f"best: {chosen.score:.6g} at lambda = {chosen.lam:.4g}"
     elements += [
