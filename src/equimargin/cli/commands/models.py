@@ -1,4 +1,4 @@
-"""Commands on model files: `bound`, a proven interval, and `explain`, infeasible constraints."""
+"""Commands on model files: `bound`, a proven interval, and `explain`."""
 
 from __future__ import annotations
 

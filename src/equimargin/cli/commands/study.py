@@ -1,4 +1,4 @@
-"""Commands `study`, an experiment from a TOML file, stored answer by answer, and `study merge`."""
+"""Commands `study`, an experiment that is stored answer by answer, and `study merge`."""
 
 from __future__ import annotations
 
