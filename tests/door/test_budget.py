@@ -253,7 +253,7 @@ def test_without_a_solver_two_declarations_by_a_slow_library_decide(
 def test_an_answer_may_arrive_while_another_thread_reads_the_answers_so_far() -> None:
     """One thread starts jobs, another records answers."""
     problem = classification(X, Y)
-    jobs = list(Choice.of("*.primal", ["CLARABEL", "SCS"]).jobs(problem, 1e-8))
+    jobs = list(Choice.of(["*.primal"], ["CLARABEL", "SCS"]).jobs(problem, 1e-8))
     family = FamilyProgress(problem, jobs, 1e-6, find_available_answers(problem))
     family.enter(0, jobs[0].ended_its_process, False)
     reading = iter(family.evidence)
@@ -371,7 +371,7 @@ def test_solvers_that_are_asked_first_are_those_of_auto() -> None:
     for problem in make_problems_from_arrays(X, Y):
         family = FamilyProgress(
             problem,
-            list(Choice.of("*", list(SOLVERS)).jobs(problem, 1e-8)),
+            list(Choice.of(["*"], list(SOLVERS)).jobs(problem, 1e-8)),
             1e-6,
             find_available_answers(problem),
         )

@@ -309,6 +309,19 @@ def test_command_with_several_solutions_judges_each(
     assert [answer["name"] for answer in answers] == ["mine/s.sol", "yours/s.sol"]
 
 
+def test_command_names_a_solution_without_a_point_among_several(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("point.sol").write_text("x 2.5\ny 2.0\n")
+    Path("prices.json").write_text('{"y": [1.0]}')
+    result = RUN.invoke(
+        app, ["bound", str(model), "--solution", "point.sol", "--solution", "prices.json"]
+    )
+    assert result.exit_code == 1
+    assert "prices.json: no answer" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize("labels", [("a", "a"), ("c1", None), (None, "c0")])
 def test_violation_is_found_among_constraints_of_one_label(
     labels: tuple[str | None, str | None],

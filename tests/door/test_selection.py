@@ -382,6 +382,16 @@ def test_a_metric_of_rankings_may_be_any_function() -> None:
         best(path, X, np.zeros(len(X)), "recall", qid)
 
 
+def test_a_function_with_the_name_of_a_metric_is_not_taken_for_it() -> None:
+    def accuracy(y: Any, f: Any, qid: Any = None) -> PerQuery:
+        return ndcg(y, f, qid, k=1, gain="linear")
+
+    X = np.arange(6.0)[:, None]
+    path = regularization_path(classification(X, [-1, 1, -1, 1, -1, 1]))
+    with pytest.raises(ValueError, match=r"the function 'accuracy' does not apply to a svm\.soft"):
+        best(path, X, [-1, 1, -1, 1, -1, 1], accuracy)
+
+
 def score(metric: str, y: Array, f: Array, qid: Any) -> float:
     if metric == "pairwise_accuracy":
         return pairwise_accuracy(y, f, qid).mean

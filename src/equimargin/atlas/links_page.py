@@ -81,11 +81,7 @@ def _data(problem: Any) -> str:
         f"X = {problem.X.tolist()}",
         *given,
         f"A = {rows.matrix.toarray().tolist()}   (its rows are the margins)",
+        f"t = {rows.t.tolist()}   (their targets)",
+        f"s = {rows.s.tolist()}   (the signs of the bias)",
     ]
-    return "\n".join(
-        [
-            *lines,
-            f"t = {rows.t.tolist()}   (their targets)",
-            f"s = {rows.s.tolist()}   (the signs of the bias)",
-        ]
-    )
+    return "\n".join(lines)

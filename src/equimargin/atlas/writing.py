@@ -12,8 +12,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from equimargin.atlas.markdown import place
 from equimargin.atlas.pages import pages
 from equimargin.report.pages.rendering import templates
@@ -21,6 +19,7 @@ from equimargin.report.pages.rendering import templates
 try:
     from latex2mathml.converter import convert
     from markdown_it import MarkdownIt
+    from markupsafe import Markup
     from mdit_py_plugins.dollarmath import dollarmath_plugin
     from pygments import highlight
     from pygments.formatters import HtmlFormatter

@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equimargin import __version__
-from equimargin.cli.commands.bound import bound
 from equimargin.cli.commands.compare import compare
 from equimargin.cli.commands.data import data, fetch
-from equimargin.cli.commands.explain import explain
 from equimargin.cli.commands.listing import atlas, graph, list_, show
+from equimargin.cli.commands.models import bound, explain
 from equimargin.cli.commands.path import path
 from equimargin.cli.commands.proof import audit, refute, same, suggest, verify
 from equimargin.cli.commands.shrink import shrink
-from equimargin.cli.commands.study import study
-from equimargin.cli.commands.study_merge import study_merge
+from equimargin.cli.commands.study import study, study_merge
 from equimargin.cli.commands.warm_up import warm_up
 from equimargin.cli.group import OneCommand, OneSentence
 from equimargin.cli.options.logs import with_logs
@@ -73,7 +71,6 @@ def root(  # prose-ok: param-section
         typer.Option(
             "--version",
             "-V",
-            metavar="",
             help="Print the version.",
             callback=_version,
             is_eager=True,

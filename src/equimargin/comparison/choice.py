@@ -46,12 +46,12 @@ class Choice:
     asked: set[str]
 
     @classmethod
-    def of(cls, formulations: str | Sequence[str], solvers: Sequence[str | Solver]) -> Choice:
+    def of(cls, formulations: Sequence[str], solvers: Sequence[str | Solver]) -> Choice:
         """Return the choice by patterns, and by solvers in place of patterns.
 
         Parameters
         ----------
-        formulations, solvers : str or sequence
+        formulations, solvers : sequence
             As in `ComparisonRequest`.
 
         Raises
@@ -115,7 +115,7 @@ class Choice:
         return backend not in self.asked and find_backend(backend).suited not in ("any", kind)
 
     def left_out(
-        self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: str | Sequence[str]
+        self, problems: Iterable[AnyProblem], jobs: Sequence[Job], formulations: Sequence[str]
     ) -> Iterator[str]:
         """Yield sentences on weak backends, and on choices that apply to none of the problems.
 
@@ -128,7 +128,7 @@ class Choice:
             Problems of the comparison.
         jobs : sequence of Job
             Jobs of all problems.
-        formulations : str or sequence of str
+        formulations : sequence of str
             Patterns of formulations.
 
         Yields
@@ -153,10 +153,7 @@ class Choice:
                     f"{name} solves {', '.join(solver.families)}, not the compared "
                     f"{', '.join(compared)}"
                 )
-        wanted = {
-            name.lower()
-            for name in ([formulations] if isinstance(formulations, str) else formulations)
-        }
+        wanted = {name.lower() for name in formulations}
         declared = {job.formulation for job in jobs}
         for id, entry in REGISTRY.items():
             if id.lower() in wanted and id not in declared:
@@ -191,12 +188,12 @@ def _backends(patterns: Iterable[str]) -> dict[str, Backend]:
     return BACKENDS | {name: installed[name] for name in others if name in installed}
 
 
-def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> list[str]:
+def matching(patterns: Sequence[str], known: Iterable[str], what: str) -> list[str]:
     """Return the known names that match any pattern, ignoring case, in their own order.
 
     Parameters
     ----------
-    patterns : str or sequence of str
+    patterns : sequence of str
         Names, or patterns with * and ?.
     known : iterable of str
         All names; repetitions are left out.
@@ -213,16 +210,15 @@ def matching(patterns: str | Sequence[str], known: Iterable[str], what: str) -> 
     ValueError
         If a pattern matches no name.
     """
-    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = list(dict.fromkeys(known))
-    for pattern in wanted:
+    for pattern in patterns:
         if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
             near = did_you_mean(pattern, names) or f"; known: {', '.join(names)}"
             raise ValueError(f"unknown {what} {pattern!r}{near}")
     return [
         name
         for name in names
-        if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in wanted)
+        if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)
     ]
 
 

@@ -154,11 +154,9 @@ class Job:
             return self._skipped(
                 Status.TOO_LARGE if allowed.too_large else Status.UNSUPPORTED, str(allowed)
             )
-        return (
-            self._skipped(Status.TIME_LIMIT, allowed)
-            if isinstance(allowed, str)
-            else self.run(allowed)
-        )
+        if isinstance(allowed, str):
+            return self._skipped(Status.TIME_LIMIT, allowed)
+        return self.run(allowed)
 
     def run(self, allowed: Allowance) -> Evidence:
         """Solve and examine.

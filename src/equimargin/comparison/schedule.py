@@ -125,7 +125,12 @@ class Schedule:
 
     def _answers(self) -> Iterator[JobResult]:
         """Yield the answers as they arrive, from this process or from several."""
-        starts = self._starts()
+        places = (
+            (which, place)
+            for which, family in enumerate(self.families)
+            for place in range(len(family.jobs))
+        )
+        starts = self._begun(places)
         if self.request.jobs == 1:
             yield from (run_job(*start) for start in starts)
             return
@@ -146,15 +151,6 @@ class Schedule:
         except BrokenExecutor:
             return JobResult(family_index, place, job.ended_its_process)
         return done
-
-    def _starts(self) -> Iterator[Start]:
-        """Return the jobs by priority."""
-        places = (
-            (family_index, place)
-            for family_index, family in enumerate(self.families)
-            for place in range(len(family.jobs))
-        )
-        return self._begun(places)
 
     def _priority(self, at: Place) -> tuple[Any, ...]:
         """Return the sort key of a job.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -113,7 +112,7 @@ def _whole_queries(qid: Any) -> tuple[int, ...]:
         if length:
             lengths.append(length)
         last = end
-    assert list(accumulate(lengths))[-1:] in ([], [len(qid)])
+    assert sum(lengths) == len(qid)
     return tuple(lengths) or (0,)
 
 

@@ -11,6 +11,7 @@ from equimargin.formulations.numeric.arguments import check_choice, check_number
 from equimargin.formulations.partitions.labelled import LabelledPartition
 from equimargin.formulations.partitions.ranked import RankedPartition
 from equimargin.formulations.partitions.whole import GlobalStats, merge_stats
+from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers.partitioned import (
     LocalExecutor,
     PartitionedSolution,
@@ -20,7 +21,6 @@ from equimargin.solvers.partitioned import (
 from equimargin.solvers.solution import checked
 
 Loss = Literal["hinge", "squared_hinge"]
-LOSSES: tuple[Loss, ...] = ("hinge", "squared_hinge")
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +182,11 @@ def _problem(
         "a positive finite number where points lie in partitions",
         lambda c: 0 < c < float("inf"),
     )
-    chosen = check_choice(loss, "loss", LOSSES)
+    check_choice(loss, "loss", LOSSES)
     if any(is_lazy(part) for block in blocks for part in block):
         sums: PartitionSums = OnDask.of(kind, blocks, client)
     else:
         sums = LocalExecutor([kind(number, *block) for number, block in enumerate(blocks)])
     return PartitionedProblem(
-        sums, merge_stats(sums.each("facts"), cost, chosen, bias, kind is RankedPartition)
+        sums, merge_stats(sums.each("facts"), cost, loss, bias, kind is RankedPartition)
     )

@@ -39,14 +39,14 @@ def draw(file: Path) -> None:
         raise ValueError(f"{file}: the name must end in .svg, .png, .pdf or .dot")
     with whole(file) as part:
         if file.suffix == ".dot":
-            part.write_text(dot(), encoding="utf-8")
+            part.write_text(_dot(), encoding="utf-8")
         elif file.suffix == ".svg":
             part.write_text(XML + drawn(draw_links(tuple(FAMILIES)), "svg"), encoding="utf-8")
         else:
             _plot(draw_links(tuple(FAMILIES)), part)
 
 
-def dot() -> str:
+def _dot() -> str:
     """Return the graph in graphviz's language, with a cluster per family."""
     lines = [
         "graph equimargin {",

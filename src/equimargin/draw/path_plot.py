@@ -35,6 +35,14 @@ INK = "#1b5e8c"
 """Colour of the lines and points."""
 MARK = "#b3282d"
 """Colour of the best lambda."""
+BESIDE: dict[str, Any] = {
+    "loc": "center left",
+    "bbox_to_anchor": (1.0, 0.5),
+    "frameon": False,
+    "fontsize": 8,
+    "title_fontsize": 8,
+}
+"""Arguments of a legend at the right of its panel."""
 
 __all__ = ["draw"]
 
@@ -60,21 +68,20 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
     """
     Figure = OptionalModule("matplotlib.figure").Figure
 
-    high, low = ends(path)
     above = path.lambdas[path.lambdas > 0]
     heights = [3.0, 1.6, 1.0] if curve else [3.0, 1.0]
     figure = Figure(figsize=(9, 0.9 + 1.35 * sum(heights)), layout="constrained")
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     figure.suptitle(title, fontsize=10)
-    _functions(axes[0], path, high, low)
+    _functions(axes[0], path)
     if curve:
-        _scores(axes[1], curve, high, low)
+        _scores(axes[1], path, curve)
     axes[-1].plot(*margins(path), color=INK, lw=0.8, marker=_marker(above))
     axes[-1].set_ylabel("rows in the\nmargin set")
     axes[-1].set_ylim(bottom=0)
     axes[-1].set_xlabel(r"$\lambda = 1/C$")
     axes[-1].set_xscale("log")
-    axes[-1].set_xlim(high, low)
+    axes[-1].set_xlim(*ends(path))
     for panel in axes:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(alpha=0.25, lw=0.5)
@@ -84,11 +91,11 @@ def draw(path: AnyPath, file: Path, title: str = "", curve: Curve | None = None)
     figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
-def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
+def _functions(panel: Any, path: AnyPath) -> None:
     """Draw the coefficients of a linear kernel, else the training scores by label."""
     colormaps = OptionalModule("matplotlib").colormaps
 
-    lams = lambdas(path, high, low)
+    lams = lambdas(path)
     values = coefficients(path, lams)
     if values is not None:
         for j, w in enumerate(values.T):
@@ -107,14 +114,7 @@ def _functions(panel: Any, path: AnyPath, high: float, low: float) -> None:
             )
         panel.set_ylabel(r"coefficient $w_j$")
         if values.shape[1] <= NAMED:
-            panel.legend(
-                title="feature",
-                loc="center left",
-                bbox_to_anchor=(1.0, 0.5),
-                frameon=False,
-                fontsize=8,
-                title_fontsize=8,
-            )
+            panel.legend(title="feature", **BESIDE)
         else:
             _bar(panel, 1, values.shape[1], "feature")
         return
@@ -163,15 +163,7 @@ def _training_scores(panel: Any, path: AnyPath, lams: Array) -> None:
             Line2D([], [], color=color, label=f"{level:g}")
             for level, color in zip(levels, colors, strict=True)
         ]
-        panel.legend(
-            handles=handles,
-            title=what,
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            fontsize=8,
-            title_fontsize=8,
-        )
+        panel.legend(handles=handles, title=what, **BESIDE)
     elif len(levels) > NAMED:
         _bar(panel, levels[0], levels[-1], what)
 
@@ -201,9 +193,9 @@ def _colors(levels: Array) -> list[Any]:
     ]
 
 
-def _scores(panel: Any, curve: Curve, high: float, low: float) -> None:
+def _scores(panel: Any, path: AnyPath, curve: Curve) -> None:
     selected = curve.best
-    panel.plot(*thinned(curve.lambdas, curve.scores, high, low), color=INK, lw=1.0)
+    panel.plot(*thinned(path, curve.lambdas, curve.scores), color=INK, lw=1.0)
     panel.axvspan(*selected.interval, color=MARK, alpha=0.2, lw=0)
     at = f"{selected.score:.4g} at $\\lambda$ = {selected.lam:.3g}"
     panel.plot([selected.lam], [selected.score], "o", color=MARK, markersize=5, label=at, zorder=4)

@@ -17,8 +17,11 @@ from equimargin.solvers import Status
 
 COLUMNS = ("formulation", "source", "solver", "value", "width", "agreement", "compile s", "solve s")
 """Columns of the table of all answers."""
-WORDS = ("family", "verdict", "fastest", "formulation", "source", "solver", "agreement")
-"""Text columns of any table; all others have figures."""
+WORDS = (
+    *("family", "verdict", "fastest", "formulation", "source", "solver", "agreement"),
+    *("data", "kernel", "status", "why not solved"),
+)
+"""Text columns of any table, of a study too; all others have figures."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class Comparison:
 
         Negative controls do not count.
         """
-        return bool(self.families) and self.exit_code == 0
+        return self.exit_code == 0
 
     @cached_property
     def view(self) -> ComparisonView:

@@ -47,17 +47,13 @@ def ends(path: AnyPath) -> tuple[float, float]:
     return (high, low) if high > low else (2 * high, low / 2)
 
 
-def lambdas(path: AnyPath, high: float, low: float, number: int = ACROSS) -> Array:
+def lambdas(path: AnyPath, number: int = ACROSS) -> Array:
     """Return the decreasing lambdas of a curve, evenly spaced in the logarithm.
 
     Parameters
     ----------
     path : AnyPath
         Regularisation path.
-    high : float
-        Largest lambda.
-    low : float
-        Smallest lambda.
     number : int, default ACROSS
         Number of lambdas.
 
@@ -66,6 +62,7 @@ def lambdas(path: AnyPath, high: float, low: float, number: int = ACROSS) -> Arr
     ndarray of shape (number,)
         Lambdas within the path.
     """
+    high, low = ends(path)
     return np.clip(
         np.geomspace(min(high, path.lambdas[0]), low, number), path.lambdas[-1], path.lambdas[0]
     )
@@ -92,7 +89,7 @@ def coefficients(path: AnyPath, lams: Array) -> Array | None:
     if isinstance(path, OneNormPath):
         pieces = [path.piece(lam) for lam in lams.tolist()]
         return np.array([Z.rdot(beta) for beta in path.betas[pieces].toarray()])
-    return along(
+    return _along(
         path, path.w if path.w.size else np.array([Z.rdot(beta) for beta in path.betas]), lams
     )
 
@@ -154,7 +151,7 @@ def training_scores(path: AnyPath, lams: Array) -> Array:
     if isinstance(path, OneNormPath):
         values = path.decision_function(path.problem.X, lams)
     else:
-        values = along(path, path.g + path.biases[:, None], lams)
+        values = _along(path, path.g + path.biases[:, None], lams)
     return (
         values - np.median(values, axis=1, keepdims=True) if path.problem.rows.invariant else values
     )
@@ -174,9 +171,8 @@ def margins(path: AnyPath) -> tuple[Array, NDArray[Any]]:
         Lambdas, and numbers of rows.
     """
     above = path.lambdas[path.lambdas > 0]
-    return thinned(
-        np.repeat(above, 2)[1:], np.repeat(path.margins[: len(above)], 2)[:-1], *ends(path)
-    )
+    numbers = path.margins[: len(above)]
+    return thinned(path, np.repeat(above, 2)[1:], np.repeat(numbers, 2)[:-1])
 
 
 def labels(path: AnyPath) -> Array:
@@ -217,21 +213,17 @@ def spread(y: Array, number: int = LINES) -> NDArray[np.intp]:
     )
 
 
-def thinned(
-    lams: Array, values: NDArray[Any], high: float, low: float
-) -> tuple[Array, NDArray[Any]]:
+def thinned(path: AnyPath, lams: Array, values: NDArray[Any]) -> tuple[Array, NDArray[Any]]:
     """Reduce a curve to the minimum and maximum of every column that can be seen.
 
     Parameters
     ----------
+    path : AnyPath
+        Regularisation path, all of which is drawn.
     lams : ndarray
         Lambdas of the curve.
     values : ndarray
         Values at these lambdas.
-    high : float
-        Largest lambda of the picture.
-    low : float
-        Smallest lambda of the picture.
 
     Returns
     -------
@@ -240,6 +232,7 @@ def thinned(
     """
     if len(lams) <= 4 * ACROSS:
         return lams, values
+    high, low = ends(path)
     column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
     extremes = np.stack(
@@ -248,23 +241,8 @@ def thinned(
     return np.repeat(lams[starts], 2), extremes.ravel()
 
 
-def along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
-    """Interpolate lines between breakpoints in lambda, and divide them by lambda.
-
-    Parameters
-    ----------
-    path : RegularizationPath
-        Regularisation path.
-    lines : ndarray of shape (T, k)
-        Values at the T breakpoints, times lambda.
-    lams : ndarray
-        Lambdas.
-
-    Returns
-    -------
-    ndarray of shape (len(lams), k)
-        Values.
-    """
+def _along(path: RegularizationPath, lines: Array, lams: Array) -> Array:
+    """Interpolate lines, (T, k), between breakpoints in lambda, and divide them by lambda."""
     return (
         np.stack([np.interp(lams, path.lambdas[::-1], line[::-1]) for line in lines.T], axis=1)
         / lams[:, None]

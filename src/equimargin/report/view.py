@@ -329,12 +329,10 @@ def _verdict(families: Sequence[FamilyView]) -> tuple[str, str]:
 
 
 def _counted(families: Sequence[FamilyView]) -> str:
-    """Return the number of families, or of their problems on parts of the data."""
+    """Return the number of families, and of their problems if one has several."""
     ids = len({family.id for family in families})
     of_families = f"{ids} {'family' if ids == 1 else 'families'}"
-    if not any(family.judged.part for family in families):
-        return f"{len(families)} {'family' if len(families) == 1 else 'families'}"
-    return f"{len(families)} problem{'s' * (len(families) != 1)} of {of_families}"
+    return of_families if ids == len(families) else f"{len(families)} problems of {of_families}"
 
 
 def _titles(sources: Iterable[Source]) -> dict[str, str]:

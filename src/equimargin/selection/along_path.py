@@ -84,7 +84,25 @@ class Curve(NamedTuple):
     @property
     def best(self) -> SelectionResult:
         """Result of `best` for the path and points of the curve."""
-        return _selected(self)
+        sign, runs = 1 if self.larger_is_better else -1, _runs(self)
+        chosen = max(
+            (run for run in runs if not np.isnan(run.score)),
+            key=lambda run: (sign * run.score, run.width),
+            default=None,
+        )
+        if chosen is None and runs:
+            raise NothingToChoose(
+                f"{self.metric} is undefined at every lambda of the path; choose another metric, "
+                f"or other validation points"
+            )
+        if chosen is None:
+            raise NothingToChoose(
+                "the path is too short: the relative difference of its lambdas is below 1e-9"
+            )
+        lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
+        return SelectionResult(
+            lam, chosen.score, (chosen.low, chosen.high), self.metric, self.larger_is_better
+        )
 
 
 def best(
@@ -408,28 +426,6 @@ def _runs(curve: Curve) -> list[_Run]:
     ends = np.append(starts[1:], len(scores))[: len(starts)] - 1
     return list(
         map(_Run, scores[starts].tolist(), lambdas[starts].tolist(), lambdas[ends].tolist())
-    )
-
-
-def _selected(curve: Curve) -> SelectionResult:
-    sign, runs = 1 if curve.larger_is_better else -1, _runs(curve)
-    chosen = max(
-        (run for run in runs if not np.isnan(run.score)),
-        key=lambda run: (sign * run.score, run.width),
-        default=None,
-    )
-    if chosen is None and runs:
-        raise NothingToChoose(
-            f"{curve.metric} is undefined at every lambda of the path; choose another metric, or "
-            f"other validation points"
-        )
-    if chosen is None:
-        raise NothingToChoose(
-            "the path is too short: the relative difference of its lambdas is below 1e-9"
-        )
-    lam = float(np.clip(np.sqrt(chosen.low) * np.sqrt(chosen.high), chosen.low, chosen.high))
-    return SelectionResult(
-        lam, chosen.score, (chosen.low, chosen.high), curve.metric, curve.larger_is_better
     )
 
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arguments import did_you_mean, format_value
+from equimargin.formulations.numeric.arguments import check_choice, did_you_mean, format_value
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
-from equimargin.formulations.problem.choices import LossName
+from equimargin.formulations.problem.choices import TASKS, LossName
 from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
 from equimargin.formulations.problem.labels import number_labels, numbers
 from equimargin.metrics.names import RankMetric
@@ -364,26 +364,14 @@ def make_jobs(
     ]
     held_out = np.concatenate([part.validation for part in parts])
     return jobs, find_metric(
-        jobs[0][0].problem, metric, y[held_out], queries_of_folds(parts, query)
+        jobs[0][0].problem, metric, y[held_out], _queries_of_folds(parts, query)
     )
 
 
-def queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
+def _queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
     """Return the queries of the held-out points, numbered in the order of the folds.
 
-    A query that is in several folds gets one number per fold.
-
-    Parameters
-    ----------
-    parts : sequence of Fold
-        Folds.
-    query : ndarray of shape (m,) or None
-        Queries of all rows; None is a single query.
-
-    Returns
-    -------
-    ndarray of shape (held-out points,)
-        Numbers of the queries.
+    A query that is in several folds gets one number per fold; without queries, a fold is one.
     """
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])
@@ -469,10 +457,7 @@ def make_folds(
     from sklearn.model_selection import check_cv
 
     y = np.asarray(y)
-    if task not in ("classification", "regression", "ranking"):
-        raise ValueError(
-            f"there is no task {task!r}; choose one of classification, regression, ranking"
-        )
+    check_choice(task, "task", TASKS)
     if not len(y):
         raise ValueError("cross-validation needs points, and there are none")
     queries = None if task != "ranking" or qid is None else np.asarray(qid)

@@ -23,20 +23,10 @@ SCORE_ROUNDING = 1e-12
 """Rounding error of g, relative to the largest |g|; closer values are equal."""
 
 
-def beyond(near: Array, far: Array, query: Index) -> tuple[Index, Index]:
+def _beyond(near: Array, far: Array, query: Index) -> tuple[Index, Index]:
     """Sort points by query and by g just beyond its values `near`, towards `far`.
 
-    Parameters
-    ----------
-    near, far : ndarray of shape (n,)
-        g at the two ends of a segment.
-    query : ndarray of shape (n,)
-        Query numbers.
-
-    Returns
-    -------
-    tuple of ndarray of shape (n,)
-        Order of the points, and their ranks in it.
+    Return the order of the points, and their ranks in it; all have the shape (n,).
     """
     order = np.lexsort((far, near, query))
     new = np.zeros(len(order), dtype=np.int64)
@@ -47,19 +37,8 @@ def beyond(near: Array, far: Array, query: Index) -> tuple[Index, Index]:
     return order, ranks
 
 
-def levelled(g: Array) -> Array:
-    """Return g with values equal within rounding error made equal.
-
-    Parameters
-    ----------
-    g : ndarray of shape (n,)
-        Values.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Values, each the smallest of its cluster.
-    """
+def _levelled(g: Array) -> Array:
+    """Return g with values equal within rounding error made equal, to the smallest of them."""
     order = np.argsort(g)
     new = np.append(True, np.diff(g[order]) > SCORE_ROUNDING * np.abs(g).max())
     level = np.empty_like(g)
@@ -90,10 +69,10 @@ def exchanges(
         was below and the point that was above, (k,) each; and the lambdas of the
         exchanges, (k,).
     """
-    ga, gb = levelled(ga), levelled(gb)
-    order, first = beyond(ga, gb, query)
-    last = beyond(gb, ga, query)[1]
-    i, j = inversions(order, last, y)
+    ga, gb = _levelled(ga), _levelled(gb)
+    order, first = _beyond(ga, gb, query)
+    last = _beyond(gb, ga, query)[1]
+    i, j = _inversions(order, last, y)
     before, after = ga[j] - ga[i], gb[j] - gb[i]
     return first, last, i, j, a + (b - a) * (before / (before - after))
 
@@ -147,24 +126,10 @@ def steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Ar
 
 
 @jit
-def inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
-    """Find the pairs (i, j) in opposite order in `order` and `ranks`, with y_i != y_j.
+def _inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
+    """Find the points i and j, (k,) each, whose order `order` and `ranks` reverse, y_i != y_j.
 
     i is before j in `order` and after j in `ranks`. Insertion sort, O(n + inversions).
-
-    Parameters
-    ----------
-    order : ndarray of shape (n,)
-        Points in their first order.
-    ranks : ndarray of shape (n,)
-        Ranks of the points in their last order.
-    y : ndarray of shape (n,)
-        Labels.
-
-    Returns
-    -------
-    tuple of ndarray of shape (k,)
-        Points i and points j.
     """
     i, j = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0

@@ -324,12 +324,14 @@ def find_metric(
         if isinstance(rows, Pairs) and metric not in fitting
         else None
     )
-    if name not in fitting and of_ranks is None:
+    # A function is one of rankings, also if it has the name of a metric of points.
+    what = "metric" if isinstance(metric, str) else "function"
+    if of_ranks is None and (what == "function" or name not in fitting):
         known = ["auto", *fitting]
         if isinstance(rows, Pairs):
             known += [name for name in NAMES if name not in fitting]
         raise ValueError(
-            f"the metric {name!r} does not apply to a {problem.family} problem: choose one of "
+            f"the {what} {name!r} does not apply to a {problem.family} problem: choose one of "
             f"{', '.join(known)}"
         )
     n = np.asarray(y).size

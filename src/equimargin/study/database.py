@@ -90,18 +90,8 @@ NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", TABLES))
 IN_PYTHON: Mapping[str, type] = {"TEXT": str, "INTEGER": int, "REAL": float}
 """Python types of SQLite's types."""
 MAY_BE_MISSING = (
-    *("sample", "seed", "epsilon", "formulation", "points", "features"),
-    *(
-        "value",
-        "claim",
-        "off",
-        "accuracy",
-        "lower",
-        "upper",
-        "relative_width",
-        "iterations",
-        "reason",
-    ),
+    *("sample", "seed", "epsilon", "formulation", "points", "features", "iterations", "reason"),
+    *("value", "claim", "off", "accuracy", "lower", "upper", "relative_width"),
     *("compile_seconds", "solve_seconds", "cpu_seconds"),
 )
 """Columns of an answer that may be NULL."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from equimargin.comparison.choice import Choice, matching
 from equimargin.data import Data, load
-from equimargin.formulations import REGISTRY, Problem
+from equimargin.formulations import FAMILIES, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
@@ -243,10 +243,11 @@ def grid(plan: Plan) -> list[AnswerSpec]:
     """
     for plugin in plan.plugins:
         load_plugin(plugin)
-    families = matching(
-        plan.families, sorted({entry.family for entry in REGISTRY.values()}), "family"
-    )
-    choice = Choice.of(plan.request.formulations, plan.request.wanted)
+    try:
+        families = matching(plan.families, sorted(FAMILIES), "family")
+        choice = Choice.of(plan.request.formulations, plan.request.wanted)
+    except ValueError as reason:
+        raise PlanError(f"{plan.where}: [grid]: {reason}") from None
     answers: dict[str, AnswerSpec] = {}
     for number, data in enumerate(plan.data, 1):
         for asked in _of_data(plan, data, set(families), choice):

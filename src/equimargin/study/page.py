@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from equimargin.formulations.markdown import markdown_table, markdown_text
+from equimargin.report.answers import WORDS
 from equimargin.report.cell import Cell
 from equimargin.report.pages.drawing import PICTURE_WIDTH, Picture, across, curve, line, upwards
 from equimargin.report.pages.rendering import rendered
@@ -30,39 +31,15 @@ CAPTION = (
     "a problem at all. (A performance profile: E. D. Dolan and J. J. Moré, 2002.)"
 )
 """Caption of the picture."""
-PROBLEMS = (
-    *(
-        ("data", True),
-        ("seed", False),
-        ("kernel", True),
-        ("C", False),
-        ("family", True),
-        ("optimum", False),
-        ("digits", False),
-    ),
-    *(("width", False), ("solved", False), ("fastest", True), ("CPU s", False)),
-)
-"""Columns of the table of problems, with True for text."""
+ASKED = ("data", "seed", "kernel", "C", "family")
+"""Columns that identify a problem."""
+PROBLEMS = (*ASKED, "optimum", "digits", "width", "solved", "fastest", "CPU s")
+"""Columns of the table of problems."""
 ANSWERS = (
-    *(
-        ("data", True),
-        ("seed", False),
-        ("kernel", True),
-        ("C", False),
-        ("family", True),
-        ("formulation", True),
-        ("solver", True),
-    ),
-    *(
-        ("agreement", True),
-        ("status", True),
-        ("value", False),
-        ("width", False),
-        ("CPU s", False),
-        ("why not solved", True),
-    ),
+    *(*ASKED, "formulation", "solver", "agreement", "status"),
+    *("value", "width", "CPU s", "why not solved"),
 )
-"""Columns of the table of answers, with True for text."""
+"""Columns of the table of answers."""
 
 
 def study_page(
@@ -91,7 +68,7 @@ def study_page(
     command : str
         Shell command that writes the page.
     """
-    kind, sentence = verdict(progress, problems)
+    kind, sentence = _verdict(progress, problems)
     names = labels(map(data_key, records))
     return rendered(
         "study.html",
@@ -108,10 +85,10 @@ def study_page(
             for problem in problems
             if problem.against
         ],
-        picture=profile(problems),
-        problem_columns=PROBLEMS,
+        picture=_profile(problems),
+        problem_columns=[(name, name in WORDS) for name in PROBLEMS],
         problems=[[*_problem_row(problem, names[data_key(problem.terms)])] for problem in problems],
-        answer_columns=ANSWERS,
+        answer_columns=[(name, name in WORDS) for name in ANSWERS],
         answers=[[*_answer_row(row, names[data_key(row)])] for row in records],
         reasons=[*_reasons(records)],
         computed_with=[*_computed_with(computed_with)],
@@ -131,32 +108,19 @@ def study_markdown(progress: Progress, problems: Sequence[StudiedProblem]) -> st
     """
     names = labels(data_key(problem.terms) for problem in problems)
     table = markdown_table(
-        [name for name, _ in PROBLEMS],
+        PROBLEMS,
         (
             [cell.text for cell in _problem_row(problem, names[data_key(problem.terms)])]
             for problem in problems
         ),
-        words=[name for name, is_text in PROBLEMS if is_text],
+        WORDS,
     )
-    _, sentence = verdict(progress, problems)
+    _, sentence = _verdict(progress, problems)
     return markdown_text(sentence, [], table)
 
 
-def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
-    """Return the verdict on a study: a keyword and a sentence.
-
-    Parameters
-    ----------
-    progress : Progress
-        Progress of the study.
-    problems : sequence of StudiedProblem
-        Problems with their answers.
-
-    Returns
-    -------
-    tuple of str
-        "agree", "disagree", "undecided" or "unfinished", and the sentence.
-    """
+def _verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str, str]:
+    """Return the verdict on a study, a keyword of the style sheet, and a sentence."""
     against = sum(problem.against for problem in problems)
     proven = sum(isfinite(problem.interval.relative_width) for problem in problems)
     of_all = f"{len(problems)} problem{'s' * (len(problems) != 1)}"
@@ -185,19 +149,8 @@ def verdict(progress: Progress, problems: Sequence[StudiedProblem]) -> tuple[str
     )
 
 
-def profile(problems: Sequence[StudiedProblem]) -> Picture | None:
-    """Return the performance profile of all solvers; None if nothing was solved.
-
-    Parameters
-    ----------
-    problems : sequence of StudiedProblem
-        Problems with their answers.
-
-    Returns
-    -------
-    Picture or None
-        Picture.
-    """
+def _profile(problems: Sequence[StudiedProblem]) -> Picture | None:
+    """Return the performance profile of all solvers; None if nothing was solved."""
     ratios = _ratios(problems)
     finite = [ratio for row_ratios in ratios.values() for ratio in row_ratios if isfinite(ratio)]
     if not finite:
@@ -279,12 +232,9 @@ def _named(problem: StudiedProblem, data: str) -> str:
 def _asked(terms: Mapping[str, Any], data: str) -> Iterator[Cell]:
     """Yield the cells that identify a problem; `data` is the name of its data set."""
     yield Cell.word(data)
-    yield Cell(
-        "" if terms["seed"] is None else str(terms["seed"]),
-        "" if terms["seed"] is None else terms["seed"],
-    )
+    yield Cell.of(terms["seed"], "d")
     yield Cell.word(terms["kernel"])
-    yield Cell(f"{terms['C']:g}", terms["C"])
+    yield Cell.of(terms["C"], "g")
     yield Cell.word(terms["family"])
 
 
@@ -294,7 +244,7 @@ def _problem_row(problem: StudiedProblem, data: str) -> Iterator[Cell]:
     digits, count = problem.interval.digits
     width = problem.interval.relative_width
     yield Cell(digits, problem.interval.upper if digits else "")
-    yield Cell(str(count) if count else "", count or "")
+    yield Cell.of(count or None, "d")
     yield Cell.at_most(width if isfinite(width) else None)
     # Skipped answers were not run, so they do not count as attempts.
     put = sum(row["agreement"] != "skipped" for row in problem.answers)
@@ -314,13 +264,13 @@ def _answer_row(row: Mapping[str, Any], data: str) -> Iterator[Cell]:
     yield from _asked(row, data)
     yield Cell(row["formulation"] or "specialised solver", row["formulation"] or "", "word")
     yield Cell.word(row["solver"])
-    yield Cell(row["agreement"], row["agreement"], row["agreement"])
+    yield Cell.word(row["agreement"], row["agreement"])
     yield Cell(row["status"].replace("_", " "), row["status"], "word")
     yield Cell.of(row["value"], ".10g")
-    yield Cell.of(row["relative_width"], ".1e")
+    yield Cell.at_most(row["relative_width"])
     yield Cell.of(row["cpu_seconds"], SECONDS)
     reason = "" if row["ok"] else row["reason"] or ""
-    yield Cell(reason, reason, "long" if reason else "word")
+    yield Cell.word(reason, "long" if reason else "word")
 
 
 def _reasons(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:

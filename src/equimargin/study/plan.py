@@ -29,16 +29,13 @@ from typing import Any
 
 from equimargin.data.loaded import CATEGORICAL
 from equimargin.data.sets import SET_NAMES
-from equimargin.data.tasks import TASKS
 from equimargin.formulations.kernels.registry import KERNELS, called, list_parameters
 from equimargin.formulations.numeric.arguments import check_number, did_you_mean, format_value
+from equimargin.formulations.problem.choices import TASKS
 from equimargin.request import ComparisonRequest
 
 Read = Callable[[object, str], Any]
 """Reader of the value of a key; raises ValueError with a message about the key."""
-
-STUDIED = tuple(task for task in TASKS if task not in ("ordinal", "unsupervised"))
-"""Tasks of a study: every family has a kernel, a cost and specialised solvers."""
 
 MOST_KERNELS = 10_000
 """Maximum number of kernels of one table: three short lists could exceed the memory."""
@@ -371,7 +368,7 @@ HOW: Mapping[str, Read] = {
 """Readers of the keys of [[data]] that are options of `data.load`."""
 DATA: Mapping[str, Read] = {
     "source": TEXT,
-    "task": _one_of(*STUDIED),
+    "task": _one_of(*TASKS),
     "sample": _whole("a whole number of rows from 1 to 4294967295", 1),
     "scale": TRUTH,
     "epsilon": NOT_NEGATIVE,

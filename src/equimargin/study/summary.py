@@ -9,22 +9,10 @@ from typing import Any
 from equimargin.formulations.bounds.intervals import Interval
 from equimargin.report.words import duration
 
-OF_PROBLEM = (
-    "data",
-    "digest",
-    "task",
-    "sample",
-    "scale",
-    "seed",
-    "epsilon",
-    "kernel",
-    "C",
-    "family",
-)
-"""Columns shared by answers to one problem."""
-
 OF_DATA = ("data", "digest", "task", "sample", "scale", "epsilon")
 """Columns shared by answers on one data set with the same sampling and scaling."""
+OF_PROBLEM = (*OF_DATA, "seed", "kernel", "C", "family")
+"""Columns shared by answers to one problem."""
 DIGITS_SHOWN = 8
 """Number of hexadecimal digits of a digest that are displayed.
 

@@ -213,6 +213,8 @@ def test_headings_and_pages_say_the_choice(documents: Path, tmp_path: Path) -> N
             "path xor --bias penalized --validate 2",
             "--validate 2: folds do not support --bias penalized",
         ),
+        ("compare iris_ranking --task ordinal --delta 0.5", "which is compared for two classes"),
+        ("compare diabetes --delta 0.5", "which is compared for two classes"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_the_name_of_its_option(

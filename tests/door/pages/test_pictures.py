@@ -33,6 +33,7 @@ from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale, SignedScale
 from equimargin.report.pages.times import times
 from equimargin.report.view import family_view
+from equimargin.selection import Curve
 from equimargin.solvers import regularization_path
 
 FOUR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 1]]), np.array([-1.0, 1, 1, -1, -1])
@@ -127,6 +128,16 @@ def test_a_claim_stands_where_it_is_and_beyond_the_picture_is_an_arrow(found: Co
         if "end" in str(each.attributes.get("class"))
     ]
     assert len(arrows) == len(shown)
+
+
+def test_the_ends_of_an_interval_are_said_rounded_outward(found: Comparison) -> None:
+    (family,) = found.families
+    shown = [j for j in family.judgements if j.agreement is not Agreement.SKIPPED]
+    wide = [replace(j, lower=1.0000000000004, upper=1.0000000000006) for j in shown]
+    picture = intervals(family_view(replace(family, judgements=tuple(wide))), "one")
+    titles = {each.title for each in getattr(picture, "elements", ()) if "proves" in each.title}
+    assert titles
+    assert all("proves the optimum in [1, 1.00000000001]" in title for title in titles)
 
 
 def test_there_is_no_picture_of_what_is_not_known(found: Comparison) -> None:
@@ -260,6 +271,12 @@ def test_the_verdict_on_a_path_is_its_worst_gap_and_its_end() -> None:
     )
 
 
+def test_gaps_at_breakpoints_are_said_rounded_up() -> None:
+    path = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
+    rounded = replace(path, gaps=np.full(len(path), 1.04e-9))
+    assert "1.1e-09 at lambda" in path_page(rounded, ["said"], {}, {}, {"equimargin": "0"})
+
+
 def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
     rng = np.random.default_rng(0)
     path = regularization_path(
@@ -269,6 +286,16 @@ def test_a_long_path_has_a_table_of_some_breakpoints_and_says_so() -> None:
     text = path_page(path, ["said"], {}, {}, {"equimargin": "0"})
     assert f"{ROWS} of {len(path):,} breakpoints, spread evenly over all" in text
     assert text.count('<th scope="row" data-key=') == ROWS
+
+
+def test_a_curve_of_scores_has_a_gap_where_the_metric_is_undefined() -> None:
+    path = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
+    lams = path.lambdas[0] * np.geomspace(1.0, 0.1, 6)
+    scores = Curve(lams, np.array([np.nan, 0.0, 0.5, np.nan, 1.0, 1.0]), "kendall_tau", True)
+    text = path_page(path, ["said"], {}, {}, {"equimargin": "0"}, "", scores, "points")
+    picture = text[text.index("<h3>Scores on points") : text.index("Size of the margin set")]
+    assert picture.count('class="curve c0"') == 2
+    assert "nan" not in picture
 
 
 def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> None:

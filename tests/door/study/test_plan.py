@@ -139,8 +139,8 @@ def test_a_file_that_is_no_text_or_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (f'{XOR}[grid]\nfamily = "svm.sof"', "unknown family 'svm.sof'; did you mean svm.soft"),
-        (f'{XOR}[grid]\nsolver = "smoo"', "unknown solver 'smoo'"),
+        (f'{XOR}[grid]\nfamily = "svm.sof"', r"plan.toml: \[grid\]: unknown family 'svm.sof'; did"),
+        (f'{XOR}[grid]\nsolver = "smoo"', r"plan.toml: \[grid\]: unknown solver 'smoo'"),
         (f'{XOR}[grid]\nfamily = "rank.*"', "no family, formulation and solver of"),
         ('[[data]]\nsource = "nowhere.csv"', "data .*nowhere.csv"),
         (

@@ -19,6 +19,7 @@ from equimargin.cli.options.reading import ReadFields
 from equimargin.cli.options.requests import with_requests
 from equimargin.cli.options.shared import (
     OUTPUT,
+    CSVOption,
     DataArgument,
     HTMLOption,
     JSONOption,
@@ -26,7 +27,6 @@ from equimargin.cli.options.shared import (
     PluginOption,
 )
 from equimargin.cli.output.errors import (
-    exit_after_interrupt,
     exit_interrupted,
     exit_with,
     report_errors,
@@ -88,14 +88,7 @@ def compare(  # prose-ok: param-section
         ),
     ] = False,
     json: JSONOption = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV file of the answers; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    csv: CSVOption = None,
     markdown: MarkdownOption = None,
     html: HTMLOption = None,
     certify: Annotated[
@@ -126,7 +119,7 @@ def compare(  # prose-ok: param-section
         _check_folder(certify)
         with _no_answer_yet(json, csv, markdown, html):
             own_problems = brought(context, data, reading, posing, draw)
-            asked = own_problems or posed(required(data), reading, posing)
+            asked = own_problems or posed(_required(data), reading, posing)
             if request.jobs != 1:
                 without_warnings_of_trackers()
             from equimargin.comparison import run_request
@@ -160,7 +153,7 @@ def compare(  # prose-ok: param-section
             files = _named(json, csv, markdown, html)
             written = f", written to {', '.join(files)}" if files else ""
             others_work = request.jobs != 1 and result.interrupted == BY_HAND
-            exit_after_interrupt(
+            exit_interrupted(
                 f"interrupted ({result.interrupted}): {result.done} of {result.total} "
                 f"answers{written}",
                 others_work,
@@ -168,24 +161,8 @@ def compare(  # prose-ok: param-section
     exit_with(result.exit_code)
 
 
-def required(data: str | None) -> str:
-    """Return the argument DATA, which is optional for user-defined families only.
-
-    Parameters
-    ----------
-    data : str or None
-        Argument DATA; None if it is missing.
-
-    Returns
-    -------
-    str
-        The argument.
-
-    Raises
-    ------
-    ValueError
-        If the argument is missing.
-    """
+def _required(data: str | None) -> str:
+    """Return the argument DATA, which is optional for user-defined families only."""
     if data is None:
         raise ValueError("missing argument 'DATA'; see equimargin compare --help")
     return data

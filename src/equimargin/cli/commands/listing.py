@@ -129,10 +129,8 @@ def atlas(  # prose-ok: param-section
     certificates.
     """
     with report_errors():
-        try:
-            from equimargin.atlas import write_atlas
-        except ImportError as missing:
-            raise ValueError(str(missing)) from None
+        from equimargin.atlas import write_atlas
+
         with WaitingBar("writing the pages"):
             count = write_atlas(folder, pyodide)
         typer.echo(f"{count} pages; begin with {folder / 'index.html'}")

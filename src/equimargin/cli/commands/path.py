@@ -33,6 +33,7 @@ from equimargin.cli.options.shared import (
     HTMLOption,
     JSONOption,
     PluginOption,
+    output_option,
     seconds_option,
 )
 from equimargin.cli.output.errors import exit_interrupted, report_errors
@@ -127,23 +128,11 @@ def path(  # prose-ok: param-section
         ),
     ] = "cpu",
     time_limit: Annotated[float | None, seconds_option("Time limit of a path.", LIMITS)] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Drawing of the path: .svg, .png or .pdf.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Data of the path: .npz.", rich_help_panel=OUTPUT),
-    ] = None,
+    plot: Annotated[Path | None, output_option("Drawing of the path: .svg, .png or .pdf.")] = None,
+    save: Annotated[Path | None, output_option("Data of the path: .npz.")] = None,
     certify: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Certificate for all lambdas from the first breakpoint to the last: .json.",
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("Certificate for all lambdas from the first breakpoint to the last: .json."),
     ] = None,
     certify_gap: Annotated[
         float,
@@ -187,7 +176,7 @@ def path(  # prose-ok: param-section
             _refuse_files(plot, save, json, html, certify)
             _check_for_classes(chosen, validate, folds, metric)
             held_out = _held_out(validate, folds, raw, reading)
-            of_classes(rows, held_out, folds, chosen, family, posing, seed, limits, validated_on)
+            _of_classes(rows, held_out, folds, chosen, family, posing, seed, limits, validated_on)
         problem = _problem(rows, chosen, family, posing)
         if problem.p == 0:
             _exit_without_pairs(json, html, save, plot, certify)
@@ -290,7 +279,7 @@ def _refuse_files(*files: Path | None) -> None:
         )
 
 
-def of_classes(
+def _of_classes(
     rows: Data,
     held_out: Data | None,
     folds: int | None,
@@ -301,34 +290,7 @@ def of_classes(
     limits: tuple[float, int | None, float | None],
     validated_on: str | None,
 ) -> NoReturn:
-    """Follow the path of every pair of classes, choose one lambda by votes, and exit.
-
-    Parameters
-    ----------
-    rows : Data
-        Training rows.
-    held_out : Data or None
-        Validation rows of a file.
-    folds : int or None
-        Number of folds, without a file.
-    kernel : Kernel
-        Kernel of all pairs.
-    family : str or None
-        Family of the task.
-    posing : ProblemFields
-        Options on the problems.
-    seed : int
-        Seed of the folds.
-    limits : tuple
-        lambda_min, max_events and time_limit.
-    validated_on : str or None
-        Name of the validation rows, for the report.
-
-    Raises
-    ------
-    ValueError
-        As in `split_by_classes` and `regularization_path`.
-    """
+    """Follow the path of every pair of classes, choose one lambda by votes, and exit."""
     # Imported here: the command line starts without numpy.
     import numpy as np
 

@@ -213,9 +213,7 @@ def audit(  # prose-ok: param-section
     ] = None,
     free_bias: Annotated[
         bool,
-        typer.Option(
-            "--free-bias", "-R", metavar="", help="Bias of a LIBLINEAR model outside the norm."
-        ),
+        typer.Option("--free-bias", "-R", help="Bias of a LIBLINEAR model outside the norm."),
     ] = False,
     as_ranker: Annotated[
         bool,

@@ -14,8 +14,8 @@ from equimargin.cli.commands.compare import names_control
 from equimargin.cli.options.families import brought
 from equimargin.cli.options.posing import ProblemFields, posed
 from equimargin.cli.options.reading import ReadFields
-from equimargin.cli.options.requests import Behind, Without, with_requests
-from equimargin.cli.options.shared import DATA, OUTPUT, PluginOption, seconds_option
+from equimargin.cli.options.requests import Without, with_requests
+from equimargin.cli.options.shared import DATA, PluginOption, output_option, seconds_option
 from equimargin.cli.output.errors import exit_with, report_errors
 from equimargin.cli.output.files import STDOUT, check_writable, printed_apart, writing
 from equimargin.cli.output.waiting import WaitingBar
@@ -58,18 +58,11 @@ def shrink(  # prose-ok: param-section
             help="Also find answers slower than the fastest by this factor.",
             rich_help_panel=ANSWERS,
         ),
-        Behind("solvers"),
     ] = None,
     total_time: Annotated[float, seconds_option("Time limit of the search.", LIMITS)] = 60.0,
     json: Annotated[
         Path,
-        typer.Option(
-            "--json",
-            "--output",
-            metavar="FILE",
-            help="File of the failing case; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("File of the failing case; - for standard output.", "--json", "--output"),
     ] = Path("finding.json"),
     plugin: PluginOption = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Command `study`: an experiment from a TOML file, stored answer by answer."""
+"""Commands `study`, an experiment that is stored answer by answer, and `study merge`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import typer
 
 from equimargin.cli.group import get_command
 from equimargin.cli.options.names import flag, named
-from equimargin.cli.options.shared import HTMLOption, MarkdownOption, load_plugins
+from equimargin.cli.options.shared import (
+    CSVOption,
+    HTMLOption,
+    MarkdownOption,
+    PluginOption,
+    load_plugins,
+    output_option,
+)
 from equimargin.cli.output.errors import (
     exit_interrupted,
     exit_with,
@@ -97,16 +104,10 @@ def study(  # prose-ok: param-section
         flag("--status", "Show the progress and run nothing; in a terminal until the study ends."),
     ] = False,
     html: HTMLOption = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", metavar="FILE", help="CSV file of the answers; - for standard output."
-        ),
-    ] = None,
+    csv: CSVOption = None,
     markdown: MarkdownOption = None,
     parquet: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Parquet file of the answers; needs pyarrow."),
+        Path | None, output_option("Parquet file of the answers; needs pyarrow.")
     ] = None,
 ) -> None:
     """Run an experiment from a TOML file, and store every answer.
@@ -138,6 +139,34 @@ def study(  # prose-ok: param-section
             return
         load_plugins(None)
         _run(file, where, resume, _executor(executor, jobs, scheduler, memory))
+
+
+def study_merge(  # prose-ok: param-section
+    parts: Annotated[
+        list[Path], typer.Argument(metavar="DATABASE", help="Databases of the parts.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Merged database, a new file.")
+    ],
+    plugin: PluginOption = None,
+) -> None:
+    """Merge the databases of a study's parts.
+
+    The parts may be of one plan, or of plans that divide its lists. An answer that
+    several parts have is one. If its rows contradict each other, nothing is written,
+    and a sentence names both. `study PLAN --database FILE --resume` runs what is
+    missing.
+
+    Exit status: 0 the database is written; 2 bad usage or input, or a contradiction.
+    """
+    with report_errors():
+        from equimargin.study import Study
+        from equimargin.study.merging import merge
+
+        several = merge(parts, output)
+        typer.echo(
+            f"{output}: {Study(output).progress().sentence}; {several} of them in several parts"
+        )
 
 
 def _database_of(file: Path) -> Path:

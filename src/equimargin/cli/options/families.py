@@ -15,6 +15,7 @@ from equimargin.cli.options.posing import (
     in_words,
     kernel_record,
     make_kernel,
+    rows_record,
 )
 from equimargin.cli.options.reading import ReadFields, loaded
 from equimargin.cli.output.files import printed_apart
@@ -200,18 +201,10 @@ def _of_tables(
         settled = [in_words(kernel)] if has_kernel(family) else []
         settled += [f"{name}={_in_short(value)}" for name, value in parameters.items()]
         titles.append(f"{family.id}: {rows.describe()}{'; ' * bool(settled)}{', '.join(settled)}")
-    m, d = rows.X.shape
-    record = {
-        "name": rows.name,
-        "task": rows.task,
-        "rows": m,
-        "features": d,
-        "pairs_or_rows": m,
-        "read_as": "; ".join(titles),
-    }
     settings = {"task": rows.task, "kernel": kernel_record(kernel), "scale": reading.scale}
     settings |= {"sample": reading.sample, "seed": reading.seed, "parameters": posing.parameter}
-    return ComparisonInput(problems, "; ".join(titles), record, settings)
+    title = "; ".join(titles)
+    return ComparisonInput(problems, title, rows_record(rows, title), settings)
 
 
 def _tables(

@@ -27,20 +27,10 @@ class _StandardError(logging.Handler):
             self.handleError(record)
 
 
-def write_logs(context: typer.Context, count: int) -> int:
+def _write_logs(context: typer.Context, count: int) -> int:
     """Write the logs of a command to standard error until its context is closed.
 
-    Parameters
-    ----------
-    context : typer.Context
-        Context of the command.
-    count : int
-        Number of times that -v is given: 1 for INFO, more for DEBUG.
-
-    Returns
-    -------
-    int
-        The number, for typer.
+    The number of times that -v is given is 1 for INFO, more for DEBUG.
     """
     if not count or context.resilient_parsing:
         return count
@@ -67,7 +57,7 @@ VerboseOption = Annotated[
         show_default=False,
         help="Log the chosen solvers and compilations to standard error; -vv also every gap.",
         rich_help_panel=OUTPUT,
-        callback=write_logs,
+        callback=_write_logs,
         is_eager=True,
     ),
 ]

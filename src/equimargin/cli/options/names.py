@@ -93,4 +93,4 @@ def flag(name: str, help: str, panel: str | None = None, **more: Any) -> Any:
     **more : object
         Further arguments of `typer.Option`.
     """
-    return typer.Option(name, metavar="", help=help, rich_help_panel=panel, **more)
+    return typer.Option(name, help=help, rich_help_panel=panel, **more)

@@ -195,6 +195,10 @@ class ProblemFields:
             raise ValueError(
                 f"--bias is for classification: {BIAS_ELSEWHERE[data.task]}; leave it out"
             )
+        if self.delta is not None and (data.task != "classification" or data.has_many_classes):
+            raise ValueError(
+                f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
+            )
         if self.per_query is None:
             return
         if data.task != "ranking":
@@ -315,7 +319,7 @@ def make_kernel(posing: ProblemFields, rows: Data) -> Kernel:
 
 
 def data_record(data: Data, problem: Problem) -> dict[str, Any]:
-    """Return the record of the data; read_as names the columns, rows and weights.
+    """Return the record of the data of a problem; read_as names the columns, rows and weights.
 
     Parameters
     ----------
@@ -324,13 +328,28 @@ def data_record(data: Data, problem: Problem) -> dict[str, Any]:
     problem : Problem
         Any problem of the data.
     """
+    rows = rows_record(data, described(data, problem))
+    return rows | {"rows": problem.m, "pairs_or_rows": problem.p}
+
+
+def rows_record(data: Data, read_as: str) -> dict[str, Any]:
+    """Return the record of the rows of data.
+
+    Parameters
+    ----------
+    data : Data
+        Data of the problems.
+    read_as : str
+        Interpretation of the data, as text.
+    """
+    m, d = map(int, data.X.shape)
     return {
         "name": data.name,
         "task": data.task,
-        "rows": problem.m,
-        "features": int(data.X.shape[1]),
-        "pairs_or_rows": problem.p,
-        "read_as": described(data, problem),
+        "rows": m,
+        "features": d,
+        "pairs_or_rows": m,
+        "read_as": read_as,
     }
 
 
@@ -493,15 +512,10 @@ def _of_classes(
     Raises
     ------
     ValueError
-        If --family names another family, --delta is given, or an option does not apply
-        to `coupling.wlw`.
+        If --family names another family, or an option does not apply to `coupling.wlw`.
     """
     from equimargin.problems import make_coupling_problem, make_problems_from_data
 
-    if posing.delta is not None:
-        raise ValueError(
-            f"--delta applies to {HUBERISED}, which is compared for two classes; leave it out"
-        )
     problems = make_problems_from_data(
         rows, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
@@ -539,18 +553,10 @@ def _chosen(
 ) -> ComparisonInput:
     """Return the problems of the named families, with the records of all rows."""
     read_as = rows.describe()
-    m, d = rows.X.shape
-    record = {
-        "name": rows.name,
-        "task": rows.task,
-        "rows": m,
-        "features": d,
-        "pairs_or_rows": m,
-        "read_as": read_as,
-    }
     title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}"
     title += "" if posing.family else left_out
-    return ComparisonInput(_named(problems, posing, left_out), title, record, settings)
+    chosen = _named(problems, posing, left_out)
+    return ComparisonInput(chosen, title, rows_record(rows, read_as), settings)
 
 
 def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem]:
@@ -561,7 +567,7 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     from equimargin.formulations import Problem
     from equimargin.problems import make_margin_problem_from_data, make_problems_from_data
 
-    wanted, of_hinges = posing.family, data.task == "classification" and posing.loss is None
+    of_hinges = data.task == "classification" and posing.loss is None
     made = make_problems_from_data(
         data, posing.C, kernel, posing.epsilon, posing.losses, **posing.variant_arguments()
     )
@@ -569,7 +575,8 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     # A pattern such as "svm.*" does not select the huberised hinge: it has a width.
     usual = [problem.family for problem in problems]
     if of_hinges and any(
-        _matching(pattern, [*usual, HUBERISED]) == [HUBERISED] for pattern in wanted or []
+        [id for id in (*usual, HUBERISED) if fnmatchcase(id, pattern.lower())] == [HUBERISED]
+        for pattern in posing.family or []
     ):
         own = {"delta": 0.5 if posing.delta is None else posing.delta, **posing.variant_arguments()}
         problems.append(
@@ -606,11 +613,6 @@ def _named(problems: Sequence[P], posing: ProblemFields, note: str) -> list[P]:
     except ValueError as reason:
         raise ValueError(f"{reason}{note}") from None
     return [problem for problem in problems if problem.family in chosen]
-
-
-def _matching(pattern: str, families: list[str]) -> list[str]:
-    """Return the families that match a pattern, ignoring case."""
-    return [family for family in families if fnmatchcase(family, pattern.lower())]
 
 
 def _left_out(data: Data, problem: AnyProblem) -> str:

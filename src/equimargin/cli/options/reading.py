@@ -73,7 +73,6 @@ class ReadFields:
         bool | None,
         typer.Option(
             "--header/--no-header",
-            metavar="",
             help="First row of a table: column names or data; by default inferred.",
             rich_help_panel=DATA,
         ),

@@ -24,13 +24,6 @@ class Without:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Behind:
-    """Annotation of an option that follows the option of a field in the help."""
-
-    name: str
-
-
 def with_requests(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with an option for each field of its dataclass parameters.
 
@@ -56,16 +49,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         name: [field for field in fields(kind) if field.name not in _left_out(hints[name])]
         for name, kind in requests.items()
     }
-    behind = {
-        mark.name: name
-        for name in own
-        for mark in get_args(hints[name])[1:]
-        if isinstance(mark, Behind)
-    }
-    placed = {
-        *behind.values(),
-        *(field.name for of_request in options.values() for field in of_request),
-    }
+    replaced = {field.name for of_request in options.values() for field in of_request}
 
     def parameter(name: str) -> Parameter:
         return own[name].replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
@@ -74,9 +58,7 @@ def with_requests(command: Callable[..., None]) -> Callable[..., None]:
         for name in own:
             for field in options.get(name, []):
                 yield parameter(field.name) if field.name in own else _option(field, requests[name])
-                if field.name in behind:
-                    yield parameter(behind[field.name])
-            if name not in requests and name not in placed:
+            if name not in requests and name not in replaced:
                 yield parameter(name)
 
     @wraps(command)

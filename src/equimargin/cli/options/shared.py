@@ -64,34 +64,30 @@ def check_positive(option: typer.CallbackParam, number: float | None) -> float |
         return None if number is None else positive(number, option.opts[0])
 
 
+def output_option(help: str, *names: str) -> Any:
+    """Return an option of an output file, in the panel of these options.
+
+    Parameters
+    ----------
+    help : str
+        Help text.
+    *names : str
+        Names of the option; by default that of the parameter.
+    """
+    return typer.Option(*names, metavar="FILE", help=help, rich_help_panel=OUTPUT)
+
+
 JSONOption = Annotated[
     Path | None,
-    typer.Option(
-        "--json",
-        "--output",
-        metavar="FILE",
-        help="JSON file of all figures; - for standard output.",
-        rich_help_panel=OUTPUT,
-    ),
+    output_option("JSON file of all figures; - for standard output.", "--json", "--output"),
 ]
-
-HTMLOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="HTML page; - for standard output.", rich_help_panel=OUTPUT),
-]
-
+HTMLOption = Annotated[Path | None, output_option("HTML page; - for standard output.")]
+CSVOption = Annotated[Path | None, output_option("CSV file of the answers; - for standard output.")]
 MarkdownOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Markdown file of the table; - for standard output.",
-        rich_help_panel=OUTPUT,
-    ),
+    Path | None, output_option("Markdown file of the table; - for standard output.")
 ]
-
 ProgramCertificateOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Certificate in rational numbers, for `verify`."),
+    Path | None, output_option("Certificate in rational numbers, for `verify`.")
 ]
 
 

@@ -41,45 +41,34 @@ def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
         read_no_more(sys.stdout)
         _exit_at_once(UNREAD)
     except ValueError as error:
-        exit_usage_error(str(error))
+        _exit_usage_error(str(error))
     except OSError as error:
-        exit_usage_error(error_sentence(error))
+        _exit_usage_error(error_sentence(error))
     except ImportError as missing:
         if "pip install" not in str(missing):
             raise
-        exit_usage_error(str(missing))
+        _exit_usage_error(str(missing))
     except MemoryError as error:
-        exit_usage_error(f"there is not enough memory ({error or 'of unknown size'}); {for_memory}")
+        size = error or "of unknown size"
+        _exit_usage_error(f"there is not enough memory ({size}); {for_memory}")
     except KeyboardInterrupt:
         exit_interrupted("interrupted")
 
 
-def exit_interrupted(sentence: str) -> NoReturn:
-    """Print a message and exit with status 130, without waiting for compiled code.
+def exit_interrupted(sentence: str, at_once: bool = True) -> NoReturn:
+    """Print a message and exit with status 130.
 
-    Child processes are killed.
-
-    Parameters
-    ----------
-    sentence : str
-        Message.
-    """
-    typer.echo(f"equimargin: {sentence}", err=True)
-    _exit_at_once(INTERRUPTED)
-
-
-def exit_after_interrupt(sentence: str, others_work: bool) -> NoReturn:
-    """Print a message and exit with status 130, at once if some computation still runs.
+    An exit at once waits for no compiled code, and kills child processes.
 
     Parameters
     ----------
     sentence : str
         Message.
-    others_work : bool
-        True if other processes still compute.
+    at_once : bool, default True
+        False to exit at once only if some computation of this process still runs.
     """
     typer.echo(f"equimargin: {sentence}", err=True)
-    if others_work:
+    if at_once:
         _exit_at_once(INTERRUPTED)
     exit_with(INTERRUPTED)
 
@@ -121,13 +110,7 @@ def _exit_at_once(status: int) -> NoReturn:
     os._exit(status)
 
 
-def exit_usage_error(sentence: str) -> NoReturn:
-    """Print a message and exit with status 2.
-
-    Parameters
-    ----------
-    sentence : str
-        Message.
-    """
+def _exit_usage_error(sentence: str) -> NoReturn:
+    """Print a message and exit with status 2."""
     typer.echo(f"equimargin: {sentence}", err=True)
     raise typer.Exit(2)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equimargin.formulations.bounds.intervals import Interval
-from equimargin.formulations.numeric.decimals import format_upper
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.proofs import Agreement
 from equimargin.report.answers import AnswerView
 from equimargin.report.pages.drawing import (
@@ -172,9 +172,9 @@ def _answer(
 ) -> Iterator[Element]:
     """Yield the row of an answer: name, bar and reported value."""
     j, name = answer.judgement, _name(answer)
+    ends = f"{format_lower(j.lower, 12)}, {format_upper(j.upper, 12)}"
     title = (
-        f"{name}: proves the optimum in [{j.lower:.12g}, {j.upper:.12g}], reports "
-        f"{j.evidence.value:.12g}, {j.agreement}"
+        f"{name}: proves the optimum in [{ends}], reports {j.evidence.value:.12g}, {j.agreement}"
     )
     yield text(cut(name, LETTERS), LEFT - 8, y + 3.5, "row", "end", title)
     yield from bar(lower, upper, scale, y, j.lower_kind or "family", title)

@@ -183,16 +183,10 @@ def by_subject(families: Sequence[str]) -> dict[str, list[str]]:
     families : sequence of str
         Ids of the families.
     """
-    subject_of = {family: SUBJECTS.get(family.partition(".")[0], OTHERS) for family in families}
-    order = [
-        subject
-        for subject in dict.fromkeys([*SUBJECTS.values(), OTHERS])
-        if subject in subject_of.values()
-    ]
-    return {
-        subject: [family for family in families if subject_of[family] == subject]
-        for subject in order
-    }
+    groups: dict[str, list[str]] = {subject: [] for subject in (*SUBJECTS.values(), OTHERS)}
+    for family in families:
+        groups[SUBJECTS.get(family.partition(".")[0], OTHERS)].append(family)
+    return {subject: members for subject, members in groups.items() if members}
 
 
 def family_members(family: str) -> list[Formulation]:

@@ -216,7 +216,7 @@ def _upwards(values: Array) -> LinearScale:
 
 def _functions(path: AnyPath, columns: Sequence[str] | None) -> Picture:
     """Draw the coefficients of a linear kernel, else the decision values at training points."""
-    lams = lambdas(path, *ends(path), KNOTS)
+    lams = lambdas(path, KNOTS)
     values = coefficients(path, lams)
     return (
         _decision_values(path, lams)
@@ -324,10 +324,14 @@ def _decision_values(path: AnyPath, lams: Array) -> Picture:
 def _scores(path: AnyPath, scores: Curve, where: str) -> Picture:
     """Draw the scores on validation points, with the best lambda."""
     chosen, name = scores.best, scores.metric.replace("_", " ")
-    lams, values = thinned(scores.lambdas, scores.scores, *ends(path))
-    y = _upwards(values)
+    lams, values = thinned(path, scores.lambdas, scores.scores)
+    known = np.isfinite(values)
+    y = _upwards(values[known])
     x, elements = _axes(path, y, name)
-    elements.append(curve(_along(x, lams, y, values), "c0"))
+    # Where the metric is undefined, the curve has a gap.
+    for run in np.split(np.arange(len(lams)), np.flatnonzero(np.diff(known)) + 1):
+        if known[run[0]]:
+            elements.append(curve(_along(x, lams[run], y, values[run]), "c0"))
     at = x.place(chosen.lam)
     best = f"best: {chosen.score:.6g} at lambda = {chosen.lam:.4g}"
     elements += [
@@ -387,7 +391,7 @@ def _gaps(path: AnyPath) -> Picture:
     )
     for _, kind, look, lams, gaps in kinds:
         for t in _spread(len(lams)):
-            label = f"{gaps[t]:.1e} at lambda = {lams[t]:.4g}"
+            label = f"{format_upper(gaps[t], 2)} at lambda = {lams[t]:.4g}"
             elements.append(symbol(kind, x.place(lams[t]), y.place(gaps[t]), look, label, 2.2))
     legend = [(symbol(kind, 8, 8, look), words) for words, kind, look, _, _ in kinds]
     label = (

@@ -1,10 +1,10 @@
-"""Command `bound`: a proven interval of the optimum of a model file."""
+"""Commands on model files: `bound`, a proven interval, and `explain`."""
 
 from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,8 @@ DISAGREE = 1
 """Exit status of several answers of which one does not agree."""
 WIDE = 4
 """Exit status of an interval that is wider than requested."""
+STATUS = {"feasible and bounded": 0, "infeasible": 1, "unbounded": 1, "undecided": 4}
+"""Exit status of every verdict on the feasibility of a model."""
 
 
 def bound(  # prose-ok: param-section
@@ -81,7 +83,7 @@ def bound(  # prose-ok: param-section
         solutions = {str(file): read_solution(file) for file in solution or []}
         with WaitingBar("solving, and proving the interval"):
             if max(len(solvers), len(solutions)) > 1:
-                answers = {name: x for name, (x, _) in solutions.items() if x is not None}
+                answers: dict[str, Any] = {name: x for name, (x, _) in solutions.items()}
                 judgement = judge(model, solvers, answers, agree_tol=width, seconds=time_limit)
                 text, record, found = str(judgement), judgement.to_dict(), judgement.bound
                 verdicts, table = {a.verdict for a in judgement.answers}, judgement.to_markdown
@@ -100,3 +102,34 @@ def bound(  # prose-ok: param-section
             write(certificate, dumps(found.certificate(time_limit), separators=(",", ":")))
         disagree = verdicts - {AnswerVerdict.AGREES, AnswerVerdict.UNDECIDED}
     exit_with(DISAGREE if disagree else 0 if found.width <= width else WIDE)
+
+
+def explain(  # prose-ok: param-section
+    model: ModelArgument,
+    time_limit: Annotated[float, seconds_option("Time limit.")] = 60.0,
+    json: JSONOption = None,
+    certificate: ProgramCertificateOption = None,
+) -> None:
+    """Name the constraints that make a model infeasible.
+
+    MODEL is a linear or convex quadratic program. If no point is feasible, the
+    constraints are named that contradict each other, with their lines, and for each a
+    point that satisfies all others of them. If the objective is unbounded, a feasible
+    point and a direction are given. Everything is proven in rational numbers. Integer
+    variables are refused.
+
+    Exit status: 0 the model is feasible and bounded; 1 it is infeasible or unbounded; 2
+    bad usage or input; 4 undecided.
+    """
+    with report_errors(), writing(json, certificate) as write:
+        from equimargin.explanation import explain as explain_program
+
+        check_writable(json, certificate)
+        with WaitingBar("seeking a proof"):
+            found = explain_program(model, seconds=time_limit)
+        typer.echo(fitted(found.text))
+        if json is not None:
+            write(json, dumps(found.record(), indent=2))
+        if certificate is not None:
+            write(certificate, dumps(found.certificate(), separators=(",", ":")))
+    exit_with(STATUS[found.verdict])
