@@ -173,9 +173,10 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             )
     keys = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     names = tuple(str(key) for key in keys)
+    columns = [_column(frame, keys, at) for at in range(len(keys))]
     entries = tuple(
-        _entries(where, names[at], _column(frame, keys, at), names[at] in request.drop)
-        for at in range(len(keys))
+        _entries(where, name, column, name in request.drop)
+        for name, column in zip(names, columns, strict=True)
     )
     rows = len(entries[0]) if entries else 0
     if not rows:
@@ -183,7 +184,8 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             f"{where}: there are {rows} rows and {len(names)} columns; supply at least one "
             f"row and two columns"
         )
-    return Columns(where, names, entries, "row", range(rows), na=request.na)
+    orders = {at: order for at, column in enumerate(columns) if (order := _order(column))}
+    return Columns(where, names, entries, "row", range(rows), na=request.na, orders=orders)
 
 
 def _column(frame: Any, keys: list[Any], at: int) -> Any:
@@ -194,6 +196,14 @@ def _column(frame: Any, keys: list[Any], at: int) -> Any:
     if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
         return frame[keys[at]]
     return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
+
+
+def _order(column: Any) -> tuple[str, ...]:
+    """Return the categories of an ordered Categorical of pandas; of another column, none."""
+    kind = getattr(column, "dtype", None)
+    if not getattr(kind, "ordered", False):
+        return ()
+    return tuple(dict.fromkeys(str(category).strip() for category in kind.categories))
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
