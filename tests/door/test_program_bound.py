@@ -99,10 +99,10 @@ def test_a_bound_is_printed_with_ends_rounded_outward(model: Path) -> None:
 
 
 def test_a_problem_that_is_not_convex_is_refused_by_its_variables() -> None:
-    x = cp.Variable((2, 2), name="x")
-    P = np.diag([1.0, 1.0, -3.0, 1.0])
-    problem = cp.Problem(cp.Minimize(cp.quad_form(cp.vec(x, order="F"), cp.psd_wrap(P))), [cp.abs(x) <= 1])
-    with pytest.raises(ValueError, match=r"not convex: .* objective in x\[0, 1\] is -6"):
+    x = cp.Variable(4, name="x")
+    curved = cp.quad_form(x, cp.psd_wrap(np.diag([1.0, 1.0, -3.0, 1.0])))
+    problem = cp.Problem(cp.Minimize(curved), [cp.abs(x) <= 1])
+    with pytest.raises(ValueError, match=r"not convex: .* objective in x\[2\] is -6"):
         bound(problem)
 
 
