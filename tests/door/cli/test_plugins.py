@@ -295,7 +295,8 @@ def test_drawing_without_hypothesis_says_what_to_install(arguments: tuple[str, .
         command, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=HANG
     )
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "equimargin: sampling data needs hypothesis: pip install hypothesis\n"
+    said = "equimargin: sampling data needs hypothesis: pip install 'equimargin[testing]'\n"
+    assert found.stderr == said
 
 
 PROGRAMS = """

@@ -151,7 +151,7 @@ def read_parquet(file: File, request: Request) -> Columns:
     except ImportError:
         raise DataError(
             f"{file.where}: pyarrow, which reads Parquet files, is not installed; install "
-            f"it (pip install pyarrow) or save the table as CSV"
+            f"it (pip install 'equimargin[tables]') or save the table as CSV"
         ) from None
     try:
         table = read_table(io.BytesIO(file.content))
