@@ -53,7 +53,7 @@ class ReproducibleSdist(sdist):
 
 
 def describe(readme, addresses):
-    """Return the README for an index of packages, which has no files beside it.
+    """Return the README for an index of packages, which has no other files.
 
     A link to a file leads to the folder of the changelog; before that has an address, the
     link is plain text.

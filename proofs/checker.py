@@ -2832,11 +2832,11 @@ def statement(document: Any) -> str:
             f"the optimum by at most {gap} of it"
         )
     family, lower, upper = interval(read_document(document))
-    return f"{family}: {interval_in_words(lower, upper)}"
+    return f"{family}: {describe_interval(lower, upper)}"
 
 
-def interval_in_words(lower: Fraction | float, upper: Fraction | float) -> str:
-    """Return the statement that the optimum is between two bounds, infinite ones in words.
+def describe_interval(lower: Fraction | float, upper: Fraction | float) -> str:
+    """Return the statement that the optimum is between two bounds, as text.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
         bound(tmp_path / "missing.mps")
     indefinite = tmp_path / "indefinite.qps"
     indefinite.write_text(MODEL.replace("8.0\n", "-8.0\n"))
-    with pytest.raises(ValueError, match="not convex: the second derivative .* in x is -8"):
+    with pytest.raises(ValueError, match=r"not convex: the second derivative .* in x is -8"):
         bound(indefinite)
     indefinite.write_text(MODEL.replace("2.0\n    y         y", "20.0\n    y         y"))
     with pytest.raises(ValueError, match="not convex in x, y: P is not positive semidefinite"):

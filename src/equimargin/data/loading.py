@@ -399,9 +399,7 @@ def _levels(
     Every one of them occurs in the data.
     """
     words, known = found.dtype.kind == "U", found.tolist()
-    ordered = request.levels or tuple(
-        level for level in table.levels if level in known or _level(level, known) in known
-    )
+    ordered = request.levels or _occurring(table.levels, known)
     if words and not ordered:
         example = ",".join(known[:3] + ["..."] * (len(known) > 3))
         raise DataError(
@@ -427,6 +425,11 @@ def _levels(
             f"takes two levels or more"
         )
     return tuple(levels)
+
+
+def _occurring(levels: tuple[str, ...], known: list[Any]) -> tuple[str, ...]:
+    """Return the levels of an ordered target that occur among its labels."""
+    return tuple(level for level in levels if level in known or _level(level, known) in known)
 
 
 def _level(text: str, known: list[float]) -> float | None:

@@ -272,7 +272,7 @@ INTERVALS = [
 def test_infinite_bounds_are_said_in_words(
     lower: Fraction | float, upper: Fraction | float, said: str
 ) -> None:
-    assert checker.interval_in_words(lower, upper) == said
+    assert checker.describe_interval(lower, upper) == said
 
 
 def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             f"{where}: there are {rows} rows and {len(names)} columns; supply at least one "
             f"row and two columns"
         )
-    orders = {at: order for at, column in enumerate(columns) if (order := _order(column))}
+    orders = _orders(columns)
     return Columns(where, names, entries, "row", range(rows), na=request.na, orders=orders)
 
 
@@ -198,12 +198,14 @@ def _column(frame: Any, keys: list[Any], at: int) -> Any:
     return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
 
 
-def _order(column: Any) -> tuple[str, ...]:
-    """Return the categories of an ordered Categorical of pandas; of another column, none."""
-    kind = getattr(column, "dtype", None)
-    if not getattr(kind, "ordered", False):
-        return ()
-    return tuple(dict.fromkeys(str(category).strip() for category in kind.categories))
+def _orders(columns: Sequence[Any]) -> dict[int, tuple[str, ...]]:
+    """Return the categories of the ordered Categoricals of pandas, by index of the column."""
+    kinds: list[Any] = [getattr(column, "dtype", None) for column in columns]
+    return {
+        at: tuple(dict.fromkeys(str(category).strip() for category in kind.categories))
+        for at, kind in enumerate(kinds)
+        if getattr(kind, "ordered", False)
+    }
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
