@@ -2848,11 +2848,11 @@ def describe_interval(lower: Fraction | float, upper: Fraction | float) -> str:
     if upper == -math.inf:
         return "the objective has no lower bound"
     low, high = outward(lower, -1), outward(upper, 1)
-    if low == -math.inf and high == math.inf:
+    if lower == -math.inf and upper == math.inf:
         return "no bound of the optimum is claimed"
-    if low == -math.inf:
+    if lower == -math.inf:
         return f"the optimum is at most {high}"
-    if high == math.inf:
+    if upper == math.inf:
         return f"the optimum is at least {low}"
     return f"the optimum is in [{low}, {high}]"
 
