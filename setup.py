@@ -1,9 +1,12 @@
-"""The packages of the distribution, found by their folders, and archives of equal bytes."""
+"""Packages of the distribution, its description, and archives of equal bytes."""
 
 import gzip
 import os
+import re
 import tarfile
 import time
+import tomllib
+from pathlib import Path
 
 from setuptools import find_packages, setup
 from setuptools.command.sdist import sdist
@@ -49,11 +52,34 @@ class ReproducibleSdist(sdist):
         return file.name
 
 
+def describe(readme, addresses):
+    """Return the README for an index of packages, which has no other files.
+
+    A link to a file leads to the folder of the changelog; before that has an address, the
+    link is plain text.
+
+    Parameters
+    ----------
+    readme : str
+        Text of the README.
+    addresses : dict of str to str
+        Addresses of `[project.urls]`.
+    """
+    folder = addresses.get("Changelog", "").removesuffix("CHANGELOG.md")
+    shown = rf"[\1]({folder}\2)" if folder else r"\1"
+    return re.sub(r"\[([^]]*)\]\((?!https?:)([^)]*)\)", shown, readme)
+
+
+project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
 linked = [
     pattern for floor in FLOORS for pattern in (f"equimargin.{floor}", f"equimargin.{floor}.*")
 ]
 rooms = [name for floor in FLOORS for name in find_packages(".", include=[floor, f"{floor}.*"])]
 setup(
+    long_description=describe(
+        Path("README.md").read_text(encoding="utf-8"), project.get("urls", {})
+    ),
+    long_description_content_type="text/markdown",
     packages=[*find_packages("src", exclude=linked), *(f"equimargin.{name}" for name in rooms)],
     cmdclass={"sdist": ReproducibleSdist},
 )

@@ -2832,12 +2832,29 @@ def statement(document: Any) -> str:
             f"the optimum by at most {gap} of it"
         )
     family, lower, upper = interval(read_document(document))
-    proved = (
-        "no point is feasible"
-        if lower == math.inf
-        else f"the optimum is in [{outward(lower, -1)}, {outward(upper, 1)}]"
-    )
-    return f"{family}: {proved}"
+    return f"{family}: {describe_interval(lower, upper)}"
+
+
+def describe_interval(lower: Fraction | float, upper: Fraction | float) -> str:
+    """Return the statement that the optimum is between two bounds, as text.
+
+    Parameters
+    ----------
+    lower, upper : Fraction or float
+        Bounds.
+    """
+    if lower == math.inf:
+        return "no point is feasible"
+    if upper == -math.inf:
+        return "the objective has no lower bound"
+    low, high = outward(lower, -1), outward(upper, 1)
+    if lower == -math.inf and upper == math.inf:
+        return "no bound of the optimum is claimed"
+    if lower == -math.inf:
+        return f"the optimum is at most {high}"
+    if upper == math.inf:
+        return f"the optimum is at least {low}"
+    return f"the optimum is in [{low}, {high}]"
 
 
 def main(paths: Sequence[str]) -> int:

@@ -134,6 +134,45 @@ def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str
     return form, find_columns(variables, data, chain), find_rows(problem, data)
 
 
+def name_columns(form: StandardForm, problem: Any, columns: dict[str, slice]) -> StandardForm:
+    """Return the standard form of a cvxpy problem with the names of its variables' entries.
+
+    Parameters
+    ----------
+    form : StandardForm
+        Standard form.
+    problem : cvxpy.Problem
+        Problem.
+    columns : dict of str to slice
+        Places of the problem's variables in x.
+    """
+    names = [f"(auxiliary {j})" for j in range(len(form.q))]
+    shapes = {variable.name(): variable.shape for variable in problem.variables()}
+    for name, place in columns.items():
+        names[place] = entry_names(name, shapes[name], place.stop - place.start)
+    return replace(form, names=tuple(names))
+
+
+def entry_names(name: str, shape: tuple[int, ...], size: int) -> list[str]:
+    """Return the names of the entries of an array, column by column as in cvxpy.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array.
+    shape : tuple of int
+        Shape of the array.
+    size : int
+        Number of entries in the standard form; rows if the shape has another number.
+    """
+    if size == 1:
+        return [name]
+    if int(np.prod(shape)) != size:
+        return [f"{name}, row {k}" for k in range(size)]
+    indices = np.unravel_index(np.arange(size), shape, order="F")
+    return [f"{name}[{', '.join(map(str, index))}]" for index in zip(*indices, strict=True)]
+
+
 def compile_with_values(
     problem: Any,
 ) -> tuple[StandardForm, Callable[[Array], dict[str, Array]]]:

@@ -11,7 +11,7 @@ import re
 import tempfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,8 @@ class Model:
         Program, as a minimisation.
     maximised : bool
         True if the model maximises minus the objective of `form`.
-    columns, rows : tuple of str
-        Names of the variables and of the rows.
+    rows : tuple of str
+        Names of the rows.
     above, below : ndarray of int
         Row of `form` for the upper end of every row, and for its lower end, -1 if the
         row has none; an equation has only an upper end.
@@ -65,11 +65,15 @@ class Model:
 
     form: StandardForm
     maximised: bool
-    columns: tuple[str, ...]
     rows: tuple[str, ...]
     above: Index
     below: Index
     taken: str = "the program is what HiGHS reads from the file, in doubles"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return self.form.names
 
     def multipliers(self, y: Array) -> Array:
         """Return the multipliers of `form` for prices of the rows.
@@ -251,7 +255,7 @@ def _model(given: Any, path: Path) -> Model:
             (lp.row_names_, lp.num_row_, "r"),
         )
     )
-    return Model(form, maximised, columns, rows, above, below)
+    return Model(replace(form, names=columns), maximised, rows, above, below)
 
 
 def from_ranges(

@@ -46,6 +46,18 @@ class StandardForm:
     """Upper bounds, shape (n,), inf if there is none."""
     offset: float
     """Constant, in units of the objective."""
+    names: tuple[str, ...] = ()
+    """Names of the variables; empty if they have none."""
+
+    def name(self, j: int) -> str:
+        """Return the name of a variable, or its number if it has none.
+
+        Parameters
+        ----------
+        j : int
+            Variable.
+        """
+        return self.names[j] if j < len(self.names) else f"column {j}"
 
     def tidied(self) -> StandardForm:
         """Return the program with a symmetric P, and matrices without stored zeros."""

@@ -77,12 +77,12 @@ def _model(given: checker.ConicProgram) -> Model:
         -free,
         free,
         float(floats.vector([given.c.numerator], given.c.denominator)[0]),
+        tuple(f"x{j}" for j in range(n)),
     )
     rows = len(form.h)
     return Model(
         form.tidied(),
         False,
-        tuple(f"x{j}" for j in range(n)),
         tuple(f"r{i}" for i in range(rows)),
         np.arange(rows),
         np.full(rows, -1),

@@ -12,6 +12,7 @@ from equimargin.proofs.equivalence.stated import (
     exact_value,
     name_statement,
     stated,
+    takes_data,
 )
 from equimargin.proofs.equivalence.steps.reason import Reason, find_reason
 from equimargin.proofs.equivalence.verdict import Difference, Same
@@ -31,4 +32,5 @@ __all__ = [
     "name_statement",
     "reason_for_all_data",
     "stated",
+    "takes_data",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from inspect import signature
 from math import inf, isinf, isnan, nan
 from typing import Any
 
@@ -32,8 +33,8 @@ from equimargin.solvers.exact.program import (
 )
 from equimargin.solvers.exact.program.clock import Clock
 
-Statement = str | Formulation | Callable[[Any], Any]
-"""Declaration of a problem: a formulation or its id, or a function of data.
+Statement = str | Formulation | Callable[..., Any]
+"""Declaration of a problem: a formulation or its id, or a function of data or of nothing.
 
 A function returns a cvxpy problem, or a pair of a problem and its value map.
 """
@@ -294,17 +295,34 @@ def _refusal(entry: Formulation, posed: Any) -> Refusal | None:
 
 
 def _built(
-    statement: Formulation | Callable[[Any], Any], posed: Any, reading: Reading
+    statement: Formulation | Callable[..., Any], posed: Any, reading: Reading
 ) -> tuple[Any, Callable[[Any], Any] | None]:
     """Return the cvxpy problem, and its value map if it has one."""
     if not isinstance(statement, Formulation):
-        result = statement(posed)
+        result = statement(posed) if takes_data(statement) else statement()
         return result if isinstance(result, tuple) else (result, None)
     entry, data = statement, formulation_data(posed)
     problem = entry.make_problem(data)
     if entry.value is unchanged:
         return problem, None
     return problem, partial(_valued, entry, data, problem, reading)
+
+
+def takes_data(statement: Statement) -> bool:
+    """Return True unless a problem is a function without parameters.
+
+    Parameters
+    ----------
+    statement : Statement
+        Formulation or its id, or function.
+    """
+    if isinstance(statement, str | Formulation):
+        return True
+    try:
+        return bool(signature(statement).parameters)
+    # Some functions in C have no signature.
+    except (TypeError, ValueError):
+        return True
 
 
 def name_statement(statement: Statement) -> str:

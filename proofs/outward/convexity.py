@@ -48,6 +48,8 @@ LIFT = 1.6
 """Number added to a scaled diagonal, in units of the shift of the proof."""
 NARROW = 1e-6
 """Minimum r_j, relative to the largest one."""
+MAX_NAMED = 5
+"""Maximum number of variables of a block that a message names."""
 MAX_POWER = 50
 """Maximum binary exponent of a scale."""
 
@@ -77,13 +79,18 @@ def prove_convexity(form: StandardForm, clock: Clock) -> tuple[str, StandardForm
         return "the objective is linear", form
     entries = sparse.coo_array(P)
     if (diagonal < 0).any():
-        raise ValueError(f"the problem is not convex: {_negative_diagonal(P)}")
+        j = int(np.argmin(diagonal))
+        raise ValueError(
+            f"the problem is not convex: the second derivative of the minimised objective in "
+            f"{form.name(j)} is {float(diagonal[j])!r}"
+        )
     if (entries.row == entries.col).all():
         return "the quadratic term is diagonal, without negative entries", form
     boxes, ways = implied_bounds(form), set[str]()
     reach = np.maximum(np.abs(boxes.lower), np.abs(boxes.upper))
     for block in _blocks(P):
-        way, diagonal[block] = _prove_block(P[block][:, block], clock, reach[block])
+        part = P[block][:, block]
+        way, diagonal[block] = _prove_block(part, clock, reach[block], _listed(form, block))
         ways.add(way)
     proof = f"positive semidefinite, by {' and '.join(sorted(ways))}"
     if (diagonal == P.diagonal()).all():
@@ -107,7 +114,14 @@ def _blocks(P: Any) -> list[Index]:
     return [block for block in blocks if used[block[0]]]
 
 
-def _prove_block(part: Any, clock: Clock, radii: Array) -> tuple[str, Array]:
+def _listed(form: StandardForm, block: Index) -> str:
+    """Return the names of the first variables of a block, and the number of the others."""
+    names = ", ".join(form.name(j) for j in block[:MAX_NAMED].tolist())
+    left = len(block) - MAX_NAMED
+    return f"{names} and {left} more variable{'s' * (left > 1)}" if left > 0 else names
+
+
+def _prove_block(part: Any, clock: Clock, radii: Array, names: str) -> tuple[str, Array]:
     """Return the reason why a block is positive semidefinite, and its diagonal."""
     if _is_dominant(part) or _block_is_definite(part):
         return BY_CHOLESKY, part.diagonal()
@@ -125,7 +139,7 @@ def _prove_block(part: Any, clock: Clock, radii: Array) -> tuple[str, Array]:
                 f"the limit (seconds), bound all its variables, or write it as a sum of squares "
                 f"of new variables"
             ) from None
-        raise ValueError(f"the problem is not convex: {reason}") from None
+        raise ValueError(f"the problem is not convex in {names}: {reason}") from None
     return "exact arithmetic", part.diagonal()
 
 
@@ -159,11 +173,6 @@ def _with_diagonal(form: StandardForm, diagonal: Array, reach: Array) -> Standar
     data = np.where(rows == form.P.indices, diagonal[rows], form.P.data)
     P = sparse.csr_array((data, form.P.indices, form.P.indptr), shape=form.P.shape)
     return replace(form, P=P, offset=float(round_toward(form.offset - loss / 2, -1)))
-
-
-def _negative_diagonal(P: Any) -> str:
-    j = int(np.argmin(P.diagonal()))
-    return f"the quadratic coefficient of column {j} is {float(P.diagonal()[j])!r}"
 
 
 def _is_dominant(P: Any) -> bool:

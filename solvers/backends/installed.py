@@ -81,9 +81,9 @@ def missing_backends() -> Iterator[tuple[str, str]]:
     for extra in metadata("cvxpy").get_all("Provides-Extra") or ():
         name = extra.upper().replace("-", "_")
         if name in absent:
-            yield name, f'pip install "cvxpy[{extra.upper()}]"'
+            yield name, f"pip install 'cvxpy[{extra.upper()}]'"
     if not any(backend.origin == "qpsolvers" for backend in _of_libraries()):
-        yield f"{OF_QPSOLVERS}*", 'pip install "equimargin[qpsolvers]"'
+        yield f"{OF_QPSOLVERS}*", "pip install 'equimargin[qpsolvers]'"
 
 
 @cache

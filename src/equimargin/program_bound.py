@@ -16,7 +16,7 @@ from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.decimals import format_lower, format_upper
-from equimargin.formulations.programs.compiled import compile_form
+from equimargin.formulations.programs.compiled import compile_form, name_columns
 from equimargin.formulations.programs.model_file import Model
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
@@ -82,8 +82,8 @@ class ProgramBound:
 
     @property
     def statement(self) -> str:
-        """Sentence with the interval, its relative width, and the ways."""
-        ways = self.figures["proven by"]
+        """Sentence with the interval, its relative width, and the ways; rounded outward."""
+        lower, upper, width, ways = self.figures.values()
         cut = (
             "the time limit ended the proof; raise `seconds`, `--time-limit` of the command"
             if self.proof.out_of_time
@@ -100,16 +100,14 @@ class ProgramBound:
                 f"or name another solver; {advice}"
             )
         if np.isinf(self.lower) or np.isinf(self.upper):
-            known = (
-                f"at most {self.upper!r}" if np.isinf(self.lower) else f"at least {self.lower!r}"
-            )
+            known = f"at most {upper}" if np.isinf(self.lower) else f"at least {lower}"
             return (
                 f"{self.name}: only one end is proven, the optimum is {known}, by {ways}; "
                 f"{advice}; {self.taken}"
             )
         return (
-            f"{self.name}: the optimum is in [{self.lower!r}, {self.upper!r}], relative width "
-            f"{format_upper(self.width, 2)}, proven by {ways}; {cut and f'{cut}; '}{self.taken}"
+            f"{self.name}: the optimum is in [{lower}, {upper}], relative width {width}, proven by "
+            f"{ways}; {cut and f'{cut}; '}{self.taken}"
         )
 
     @property
@@ -127,6 +125,9 @@ class ProgramBound:
             f"the passed point has the objective {self.objective!r}, {distance}, and violates "
             f"constraints by at most {format_upper(self.violation, 2)}"
         )
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (self.statement, self.answer)))
 
     def _repr_html_(self) -> str:
         """Return the interval as a sentence and a table, and the point, for a notebook."""
@@ -229,7 +230,8 @@ def bound(
             "x and y are those of a model file; a cvxpy problem has its own values: solve it "
             "before, or assign to its variables"
         )
-    form = compile_form(problem)[0].tidied()
+    form, columns, _ = compile_form(problem)
+    form = name_columns(form.tidied(), problem, columns)
     found = form_interval(
         form, *solve_form(form, solver or DEFAULT_SOLVER, seconds), width=width, seconds=seconds
     )

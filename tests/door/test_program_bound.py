@@ -89,6 +89,23 @@ def test_figures_of_a_point_are_rounded_up(model: Path) -> None:
     assert "at most 1.2e-06 from the optimum" in near.answer
 
 
+def test_a_bound_is_printed_with_ends_rounded_outward(model: Path) -> None:
+    found = replace(bound(model, x=[5.0, 5.0]), lower=0.1 + 0.2, upper=1 / 3)
+    assert "in [0.3, 0.333333333333334], relative width" in found.statement
+    assert str(found) == f"{found.statement}\n{found.answer}"
+    assert str(bound(model)) == bound(model).statement
+    one = replace(found, upper=np.inf)
+    assert "the optimum is at least 0.3, by" in one.statement
+
+
+def test_a_problem_that_is_not_convex_is_refused_by_its_variables() -> None:
+    x = cp.Variable(4, name="x")
+    curved = cp.quad_form(x, cp.psd_wrap(np.diag([1.0, 1.0, -3.0, 1.0])))
+    problem = cp.Problem(cp.Minimize(curved), [cp.abs(x) <= 1])
+    with pytest.raises(ValueError, match=r"not convex: .* objective in x\[2\] is -6"):
+        bound(problem)
+
+
 def test_a_table_names_the_ways_that_proved_an_end(model: Path) -> None:
     found = replace(bound(model), lower=-np.inf, lower_by="nothing", upper_by="repair")
     assert found.figures["proven by"] == "repair"
@@ -143,7 +160,7 @@ def test_values_of_some_variables_are_no_point() -> None:
     [
         ("c1: x - y = 1", 0.0, "neither end of an interval is proven"),
         ("c1: x - y = 1\n c2: x + 2 y <= 3", 0.0, "only one end is proven"),
-        ("c1: x - y = 1\n c2: x + 2 y <= 3", 5.0, "the optimum is in [-7.0"),
+        ("c1: x - y = 1\n c2: x + 2 y <= 3", 5.0, "the optimum is in [-7"),
     ],
 )
 def test_a_time_limit_that_ended_the_proof_is_said(
@@ -212,7 +229,10 @@ def test_refusals_name_what_is_wrong(model: Path, tmp_path: Path) -> None:
         bound(tmp_path / "missing.mps")
     indefinite = tmp_path / "indefinite.qps"
     indefinite.write_text(MODEL.replace("8.0\n", "-8.0\n"))
-    with pytest.raises(ValueError, match="not convex"):
+    with pytest.raises(ValueError, match=r"not convex: the second derivative .* in x is -8"):
+        bound(indefinite)
+    indefinite.write_text(MODEL.replace("2.0\n    y         y", "20.0\n    y         y"))
+    with pytest.raises(ValueError, match="not convex in x, y: P is not positive semidefinite"):
         bound(indefinite)
     integer = tmp_path / "integer.lp"
     integer.write_text(MAXIMUM.replace("End", "General\n x\nEnd"))

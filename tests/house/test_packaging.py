@@ -133,6 +133,38 @@ def test_the_sdist_is_the_tree(built: Path, wanted: dict[str, bytes]) -> None:
     assert found == wanted
 
 
+def test_the_sdist_has_the_documents_of_the_root(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    documents = {path.name for path in ROOT.glob("*.md")}
+    assert {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} <= documents
+    documents |= {"CITATION.cff", "LICENSE", "codemeta.json", "constraints.txt"}
+    assert documents <= names
+
+
+def describe(folder: Path, project: str) -> str:
+    """Return the description of the package with another text of pyproject.toml."""
+    for name in ("setup.py", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, folder / name)
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / "pyproject.toml").write_text(project, encoding="utf-8")
+    return run(sys.executable, "setup.py", "--quiet", "--long-description", cwd=folder)
+
+
+def test_links_of_the_description_have_addresses_or_are_words(tmp_path: Path) -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    links = re.findall(r"\[([^]]*)\]\(([^)]+)\)", README)
+    private = re.sub(r"^\[project\.urls\]\n(?:\w+ = .*\n)*", "", project, flags=re.M)
+    words = describe(tmp_path, private)
+    assert [text for text, _ in links if text not in words] == []
+    assert "](" not in words
+    published = re.sub(r"^# (?=\[project\.urls\]|\w+ = \"https://HOST)", "", project, flags=re.M)
+    folder = tomllib.loads(published)["project"]["urls"]["Changelog"].removesuffix("CHANGELOG.md")
+    shown = describe(tmp_path, published)
+    assert re.findall(r"\]\(([^)]+)\)", shown) == [f"{folder}{link}" for _, link in links]
+
+
 def wheel_name(name: str) -> str | None:
     """Return the name in the wheel of a file of the tree; None outside the package."""
     for package, folder in PACKAGE_DIR.items():

@@ -86,8 +86,8 @@ def load(
         or by their numbers from 0 without one. Target or weight columns recognised by
         name are then dropped.
     levels : sequence of (str or float), optional
-        Labels of an ordinal regression from the lowest to the highest; by default all
-        numbers that occur, ascending.
+        Labels of an ordinal regression from the lowest to the highest; by default those
+        that occur, in the order of an ordered pandas Categorical, numbers ascending.
     target, query, weight : str, optional
         Names of the columns of these roles; by default those with a usual name (see
         `equimargin.data.columns.roles`), and the last column as the target. With an
@@ -113,8 +113,8 @@ def load(
         as a number.
     categorical : {"one-hot", "codes", "drop"}, optional
         Treatment of columns that hold only words. None refuses them; "one-hot" makes an
-        indicator of every word, "codes" the alphabetical position of the word, from 0,
-        and "drop" removes them.
+        indicator of every word, "codes" the position of the word, from 0, in alphabetical
+        order or that of an ordered pandas Categorical, and "drop" removes them.
     best : {"highest", "lowest"}, optional
         "lowest" if 1 is the best label of a ranking, as for places in a race; y then
         holds the highest label minus the labels, 0 for the last place. By default
@@ -337,7 +337,7 @@ def _for_task(name: str, where: str, table: Table, request: Request) -> Data:
         y = _places(where, y, classes)
         y = 2 * y - 1 if len(classes) == 2 else y
     elif task == "ordinal":
-        classes = _levels(where, levels, request.levels) if like is None else like.classes
+        classes = like.classes if like is not None else _levels(where, levels, request, table)
         y = _places(where, y, classes or ())
     elif best == "lowest":
         worst = float(y.max()) if like is None else like.origin.worst
@@ -390,12 +390,15 @@ def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool)
     return replace(data, origin=origin)
 
 
-def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[float | str, ...]:
+def _levels(
+    where: str, found: NDArray[Any], request: Request, table: Table
+) -> tuple[float | str, ...]:
     """Return the labels of an ordinal regression from the lowest to the highest.
 
     Every one of them occurs in the data.
     """
     words, known = found.dtype.kind == "U", found.tolist()
+    ordered = request.levels or _occurring(table.levels, known)
     if words and not ordered:
         example = ",".join(known[:3] + ["..."] * (len(known) > 3))
         raise DataError(
@@ -421,6 +424,11 @@ def _levels(where: str, found: NDArray[Any], ordered: tuple[str, ...]) -> tuple[
             f"takes two levels or more"
         )
     return tuple(levels)
+
+
+def _occurring(levels: tuple[str, ...], known: list[Any]) -> tuple[str, ...]:
+    """Return the levels of an ordered target that occur among its labels."""
+    return tuple(level for level in levels if level in known or _level(level, known) in known)
 
 
 def _level(text: str, known: list[float]) -> float | None:

@@ -121,6 +121,8 @@ class Table(NamedTuple):
     ids : tuple of str, optional
         Name of every row of the file, including excluded ones, if preferences refer to
         rows and the table has a column `id`.
+    levels : tuple of str, default ()
+        Categories of an ordered target, from the lowest to the highest.
     """
 
     X: NDArray[np.float64] | csr_array
@@ -132,3 +134,4 @@ class Table(NamedTuple):
     kept: NDArray[np.intp] | None = None
     origin: Origin = Origin()
     ids: tuple[str, ...] | None = None
+    levels: tuple[str, ...] = ()

@@ -32,7 +32,8 @@ SECONDS_WITHOUT_WORKERS = 60.0
 SECONDS_TO_FETCH = 600.0
 """Maximum seconds of the transfer of computed results, recomputed ones included."""
 EXTRA = (
-    "dask and distributed are not installed; pip install dask distributed, or give lists of arrays"
+    "dask and distributed are not installed; pip install 'equimargin[cluster]', or give lists of "
+    "arrays"
 )
 
 

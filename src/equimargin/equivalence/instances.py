@@ -23,7 +23,7 @@ from equimargin.formulations.numeric.arguments import check_choice, did_you_mean
 from equimargin.formulations.numeric.arrays import dense
 from equimargin.formulations.rows.listed import Tube
 from equimargin.own.instances import drawn_examples
-from equimargin.proofs.equivalence import Statement, name_statement
+from equimargin.proofs.equivalence import Statement, name_statement, takes_data
 from equimargin.testing import margin_problems, sample_problem
 
 MAX_POINTS = 3
@@ -48,20 +48,26 @@ def choose_instances(a: Statement, b: Statement | None) -> Any:
     Returns
     -------
     SearchStrategy
-        Strategy of problems of a family.
+        Strategy of problems of a family; of None for functions without parameters.
 
     Raises
     ------
     ValueError
-        If neither is a formulation, or they are of two families that accept different
-        data.
+        If neither is a formulation and one takes data, or they are of two families that
+        accept different data.
     """
     ids = [statement for statement in (a, b) if isinstance(statement, str)]
     families = dict.fromkeys(map(_family, ids))
     if not families:
+        asking = [each for each in (a, b) if each is not None and takes_data(each)]
+        if not asking:
+            # Imported here: without hypothesis, the modules above say what to install.
+            from hypothesis.strategies import none
+
+            return none()
         raise ValueError(
-            f"say which data {name_statement(a)} takes: a hypothesis strategy, --data "
-            f"MODULE:STRATEGY on the command line"
+            f"say which data {name_statement(asking[0])} takes: a hypothesis strategy, --data "
+            f"MODULE:STRATEGY on the command line; a function without parameters needs none"
         )
     # Two families are comparable if the data of one make problems of the other.
     family, *others = families

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from equimargin.formulations import REGISTRY
@@ -18,8 +19,9 @@ def statement(text: str) -> Statement:
     Parameters
     ----------
     text : str
-        Id of a formulation, or MODULE:FUNCTION, a function of data that returns a cvxpy
-        problem. Modules of the current folder are found, too.
+        Id of a formulation, or MODULE:FUNCTION, a function of data, or without parameters,
+        that returns a cvxpy problem. Modules of the current folder are found, too, and a
+        module may be a file that ends in .py.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def strategy(text: str) -> Any:
 
 
 def _member(text: str) -> Any:
-    name, _, member = text.partition(":")
+    name, _, member = text.rpartition(":")
     module = _imported(name)
     if not hasattr(module, member):
         near = did_you_mean(member, [entry for entry in vars(module) if not entry.startswith("_")])
@@ -83,12 +85,14 @@ def _member(text: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """Import a module, which may be a file of the current folder."""
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    """Import a module, which may be a file, or a module of the current folder."""
+    path = Path(name)
+    folder, module = (str(path.parent), path.stem) if path.suffix == ".py" else ("", name)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         with kept_from_quitting():
-            return import_module(name)
+            return import_module(module)
     # A user's module may raise any exception.
     except Exception as failure:
         raise ValueError(

@@ -77,9 +77,9 @@ def same(
     Parameters
     ----------
     a, b : str or callable
-        Id of a formulation, or a function of data. The function returns a cvxpy
-        problem, or a problem and the map of its optimum to the compared number, which
-        should accept fractions, -inf and inf.
+        Id of a formulation, or a function of data or without parameters. The function
+        returns a cvxpy problem, or a problem and the map of its optimum to the compared
+        number, which should accept fractions, -inf and inf.
     data : SearchStrategy or None
         Hypothesis strategy of data that both accept; by default small problems of the
         family of the ids. Ids of two families that accept the same data, such as

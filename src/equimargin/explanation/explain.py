@@ -15,7 +15,9 @@ import numpy as np
 from equimargin.explanation.explanation import Explanation, Member
 from equimargin.explanation.scales import measure_scales, rounding_of_rows
 from equimargin.explanation.stated import ExplainedProgram, state_model, state_problem
+from equimargin.formulations.bounds.intervals import MOST_DIGITS
 from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.programs.compiled import program_of_form
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs.checker import outward
@@ -288,11 +290,12 @@ def _bounded(
     """Return the explanation of a proven interval of the optimum."""
     # Adding 0 removes the sign of a 0.
     low, high = (0.0 - upper, 0.0 - lower) if stated.maximised else (lower + 0.0, upper + 0.0)
+    ends = f"[{format_lower(low, MOST_DIGITS)}, {format_upper(high, MOST_DIGITS)}]"
     point = {j: Fraction(v) for j, v in enumerate(x) if v != 0}
     return replace(
         undecided,
         verdict="feasible and bounded",
-        reason=f"a feasible point and multipliers prove that the optimum is in [{low!r}, {high!r}]",
+        reason=f"a feasible point and multipliers prove that the optimum is in {ends}",
         float64=_rounding(constraints, point, "a point of nearly optimal objective"),
         lower=low,
         upper=high,
@@ -317,7 +320,7 @@ def _undecided_because(outcome: Inconclusive, interval: FormInterval | None) -> 
 
 def _named(stated: ExplainedProgram, values: Mapping[int, Fraction]) -> dict[str, Fraction]:
     """Return nonzero entries by the names of their variables."""
-    return {stated.variables[j]: v for j, v in values.items() if v != 0}
+    return {stated.form.names[j]: v for j, v in values.items() if v != 0}
 
 
 def _decidable(constraints: LinearConstraints, found: Contradiction) -> str:

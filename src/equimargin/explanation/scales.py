@@ -52,7 +52,7 @@ def measure_scales(stated: ExplainedProgram) -> tuple[MagnitudeRange, ...]:
     stated : ExplainedProgram
         Program.
     """
-    form, names = stated.form, stated.variables
+    form, names = stated.form, stated.form.names
     G, P = form.G.tocoo(), form.P.tocoo()
 
     def row(i: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.programs.compiled import compile_form
+from equimargin.formulations.programs.compiled import compile_form, entry_names, name_columns
 from equimargin.formulations.programs.model_lines import Lines, Side, find_lines
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
@@ -38,8 +38,6 @@ class ExplainedProgram:
         True if the user maximises minus the objective of `form`.
     taken : str
         Reading of the numbers, which is not proven.
-    variables : tuple of str
-        Names of the variables of `form`.
     rows : tuple of str
         Names of the rows of `form`.
     reversed : ndarray of bool
@@ -54,7 +52,6 @@ class ExplainedProgram:
     form: StandardForm
     maximised: bool
     taken: str
-    variables: tuple[str, ...]
     rows: tuple[str, ...]
     reversed: NDArray[np.bool_]
     lines: Callable[[], Lines]
@@ -74,8 +71,8 @@ class ExplainedProgram:
             return "row", self.rows[k]
         k -= constraints.rows
         if k < len(constraints.low):
-            return "lower bound", self.variables[constraints.low[k]]
-        return "upper bound", self.variables[constraints.high[k - len(constraints.low)]]
+            return "lower bound", self.form.names[constraints.low[k]]
+        return "upper bound", self.form.names[constraints.high[k - len(constraints.low)]]
 
     def is_reversed(self, constraints: LinearConstraints, k: int) -> bool:
         """Return True if the user states constraint k with the opposite signs, as >=.
@@ -113,7 +110,7 @@ class ExplainedProgram:
         relation = "=" if k < constraints.equations else "<=" if sign > 0 else ">="
         # Adding 0 removes the sign of a 0.
         end = float(sign * constraints.c[k]) + 0.0
-        return f"{combination(terms, self.variables)} {relation} {plain(end)}"
+        return f"{combination(terms, self.form.names)} {relation} {plain(end)}"
 
 
 def combination(terms: list[tuple[int, float]], names: tuple[str, ...]) -> str:
@@ -171,7 +168,6 @@ def state_model(path: Path) -> ExplainedProgram:
         model.form,
         model.maximised,
         model.taken,
-        model.columns,
         tuple(names.tolist()),
         is_reversed,
         lambda: find_lines(path),
@@ -193,19 +189,15 @@ def state_problem(problem: Any) -> ExplainedProgram:
         If the problem is none, or cvxpy does not compile it to such a program.
     """
     form, columns, places = compile_form(problem)
-    form = form.tidied()
+    form = name_columns(form.tidied(), problem, columns)
     if not all(np.isfinite(part).all() for part in (form.P.data, form.q, form.G.data, form.h)):
         raise ValueError(
             "the problem has a number that is inf or nan; mend it, or leave out a constraint "
             "with an infinite end"
         )
-    variables = [f"(auxiliary {j})" for j in range(len(form.q))]
-    shapes = {variable.name(): variable.shape for variable in problem.variables()}
-    for name, place in columns.items():
-        variables[place] = _entries(name, shapes[name], place.stop - place.start)
     rows = [f"{i} (added by cvxpy)" for i in range(len(form.h))]
     for (name, place), constraint in zip(places.items(), _placed(problem, places), strict=True):
-        rows[place] = _entries(name, constraint.shape, place.stop - place.start)
+        rows[place] = entry_names(name, constraint.shape, place.stop - place.start)
     # cvxpy writes x >= 1 as 1 - x <= 0.
     largest = np.asarray(form.G.max(axis=1).todense()).ravel() if len(form.h) else np.zeros(0)
     is_reversed = (largest <= 0) & (np.arange(len(form.h)) >= form.zero)
@@ -214,7 +206,6 @@ def state_problem(problem: Any) -> ExplainedProgram:
         form,
         problem.objective.NAME == "maximize",
         "the program is cvxpy's standard form in doubles",
-        tuple(variables),
         tuple(rows),
         is_reversed,
         dict,
@@ -227,13 +218,3 @@ def _placed(problem: Any, places: dict[str, slice]) -> list[Any]:
     names = distinct_names(constraint_names(problem))
     by_name = dict(zip(names, problem.constraints, strict=True))
     return [by_name[name] for name in places]
-
-
-def _entries(name: str, shape: tuple[int, ...], size: int) -> list[str]:
-    """Return the names of the entries of an array, column by column as in cvxpy."""
-    if size == 1:
-        return [name]
-    if int(np.prod(shape)) != size:
-        return [f"{name}, row {k}" for k in range(size)]
-    indices = np.unravel_index(np.arange(size), shape, order="F")
-    return [f"{name}[{', '.join(map(str, index))}]" for index in zip(*indices, strict=True)]

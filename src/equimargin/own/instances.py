@@ -32,7 +32,9 @@ try:
     import hypothesis
     from hypothesis.strategies import SearchStrategy
 except ImportError as missing:
-    raise ImportError("sampling data needs hypothesis: pip install hypothesis") from missing
+    raise ImportError(
+        "sampling data needs hypothesis: pip install 'equimargin[testing]'"
+    ) from missing
 
 DIFFERENT = 1e-7
 """Relative difference from which two proven optima count as different.

@@ -247,8 +247,8 @@ def _cluster(scheduler: str | None, jobs: int) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise ValueError(
-            "dask and distributed are not installed; pip install dask distributed, or take "
-            "--executor joblib"
+            "dask and distributed are not installed; pip install 'equimargin[cluster]', or "
+            "take --executor joblib"
         ) from None
     for name in ("distributed", "distributed.client"):
         # Losses are reported by this module's own messages.

@@ -82,10 +82,13 @@ class KernelPlan:
     """Kernel of a study: its name and its given parameters."""
 
     name: str = "linear"
-    given: Mapping[str, float] = field(default_factory=dict)
+    given: Mapping[str, float | str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        parameters = ", ".join(f"{name}={value:g}" for name, value in self.given.items())
+        parameters = ", ".join(
+            f"{name}={value if isinstance(value, str) else f'{value:g}'}"
+            for name, value in self.given.items()
+        )
         return f"{self.name}({parameters})" if parameters else self.name
 
 
@@ -299,6 +302,14 @@ def _whole(words: str, least: int) -> Read:
     return read
 
 
+def _gamma(value: object, key: str) -> float | str:
+    """Read gamma: a number, or one of scikit-learn's words."""
+    if isinstance(value, str) and value in ("scale", "auto"):
+        return value
+    words = 'a positive, finite number, "scale" or "auto"'
+    return check_number(value, key, words, lambda v: 0 < v < float("inf"))
+
+
 def _one_of(*names: str) -> Read:
     """Return a reader of one of several names."""
     return _checked(f"one of {', '.join(names)}", lambda value: value in names)
@@ -377,7 +388,7 @@ DATA: Mapping[str, Read] = {
 """Readers of the keys of [[data]]."""
 KERNEL: Mapping[str, Read] = {
     "name": TEXT,
-    "gamma": _several(POSITIVE),
+    "gamma": _several(_gamma),
     "degree": _several(_whole("a whole number, at least 1", 1)),
     "coef0": _several(FINITE),
 }

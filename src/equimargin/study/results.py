@@ -104,7 +104,7 @@ class Study:
             from pyarrow import Table, float64, int64, schema, string
             from pyarrow.parquet import write_table
         except ImportError:
-            advice = "pip install pyarrow, or write CSV"
+            advice = "pip install 'equimargin[tables]', or write CSV"
             raise ValueError(
                 f"pyarrow, which writes Parquet files, is not installed; {advice}"
             ) from None

@@ -25,7 +25,9 @@ from __future__ import annotations
 try:
     import hypothesis  # noqa: F401
 except ImportError as missing:
-    raise ImportError("equimargin.testing needs hypothesis: pip install hypothesis") from missing
+    raise ImportError(
+        "equimargin.testing needs hypothesis: pip install 'equimargin[testing]'"
+    ) from missing
 
 from equimargin.own.instances import drawn_examples
 from equimargin.testing.data import (

@@ -155,6 +155,40 @@ def test_refute_without_weights_and_with_distinct_points_prints_such_an_instance
     assert "without must be" in output
 
 
+ALONE = """
+import cvxpy as cp
+
+def short():
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(x), [x >= 2, x >= 0])
+
+def priced():
+    z = cp.Variable(name="z")
+    return cp.Problem(cp.Maximize(2 * z), [z <= 1, z >= 0])
+
+def long():
+    x = cp.Variable(name="x")
+    return cp.Problem(cp.Minimize(x), [x >= 3])
+"""
+"""Problems that have their numbers, as functions without parameters."""
+
+
+def test_functions_without_parameters_need_no_data(own: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    file = tmp_path / "folder" / f"{own}_alone.py"
+    file.write_text(ALONE)
+    status, output = run("same", f"{file}:short", f"folder/{file.name}:priced")
+    assert (status, output.splitlines()[0]) == (0, "EQUAL: A = short, B = priced")
+    status, output = run("same", f"{file}:short", f"{file}:long", "--counterexample")
+    assert (status, output.splitlines()[0]) == (1, "DIFFERENT: A = short, B = long")
+    assert "data = None\n" in output
+    status, output = run("same", f"{file}:short", f"{own}:least")
+    assert (status, "say which data least takes" in " ".join(output.split())) == (2, True)
+    status, output = run("same", f"{file}:short")
+    assert status == 2
+    assert " ".join(output.split()).endswith("one problem; name the one to compare it with")
+
+
 def test_refute_finds_the_difference_or_exits_four(own: str) -> None:
     assert run("refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data")[0] == 1
     status, output = run(

@@ -6,7 +6,10 @@ Other labels are refused in a sentence.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,6 +46,52 @@ def test_numbers_ascend_or_have_the_order_that_is_given(tmp_path: Path) -> None:
     assert load(path, task="ordinal").y.tolist() == [2, 0, 1, 0]
     turned = load(path, levels=[5, 3, 1])
     assert (turned.y.tolist(), turned.classes) == ([0, 2, 1, 2], (5.0, 3.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Column:
+    """Column of a data frame; one with categories is an ordered Categorical as pandas has it."""
+
+    values: list[Any]
+    categories: tuple[Any, ...] = ()
+
+    @property
+    def dtype(self) -> SimpleNamespace:
+        return SimpleNamespace(ordered=bool(self.categories), categories=self.categories)
+
+    def to_numpy(self) -> Any:
+        return np.array(self.values, dtype=object)
+
+
+class Frame(dict[str, Column]):
+    """Minimal data frame of such columns."""
+
+    shape = (4, 2)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self)
+
+
+ORDERED = Column(["fair", "good", "poor", "good"], ("awful", "poor", "fair", "good"))
+NUMBERS = Column([1.5, 2, 0, 3])
+
+
+def test_an_ordered_target_has_its_own_order_unless_another_is_given() -> None:
+    frame = Frame(x=NUMBERS, y=ORDERED)
+    data = load(frame, task="ordinal")
+    assert (data.classes, data.y.tolist()) == (("poor", "fair", "good"), [1, 2, 0, 2])
+    assert load(frame, levels=["good", "fair", "poor"]).y.tolist() == [1, 0, 2, 0]
+    falling = load(Frame(x=NUMBERS, y=Column([3, 1, 2, 1], (4, 3, 2, 1))), task="ordinal")
+    assert (falling.classes, falling.y.tolist()) == ((3.0, 2.0, 1.0), [0, 2, 1, 2])
+
+
+def test_codes_of_an_ordered_feature_have_its_order() -> None:
+    data = load(Frame(x=ORDERED, y=NUMBERS), task="regression", categorical="codes")
+    assert data.X.ravel().tolist() == [1, 2, 0, 2]
+    assert data.origin.categories == {"x": ("poor", "fair", "good")}
+    again = load(Frame(x=Column(["poor", "good"] * 2), y=NUMBERS), like=data)
+    assert again.X.ravel().tolist() == [0, 2, 0, 2]
 
 
 def test_further_rows_have_the_levels_of_the_first_ones(words: Path, tmp_path: Path) -> None:

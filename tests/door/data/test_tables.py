@@ -635,7 +635,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
     with pytest.raises(
         DataError,
         match=r"pyarrow, which reads Parquet files, is not installed; install it \(pip install "
-        r"pyarrow\) or save",
+        r"'equimargin\[tables\]'\) or save",
     ):
         load(write(tmp_path, b"PAR1 content PAR1", "rows.parquet"))
 

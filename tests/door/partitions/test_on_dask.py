@@ -244,5 +244,5 @@ def test_without_dask_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -
         __dask_graph__ = None
 
     monkeypatch.setitem(sys.modules, "dask", None)
-    with pytest.raises(ImportError, match="pip install dask distributed"):
+    with pytest.raises(ImportError, match=r"pip install 'equimargin\[cluster\]'"):
         classification([Block()], [Block()])

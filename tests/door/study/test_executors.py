@@ -209,7 +209,7 @@ def test_processes_are_as_many_as_processors_that_may_be_used(
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match="pip install dask distributed"):
+    with pytest.raises(ValueError, match=r"pip install 'equimargin\[cluster\]'"):
         rows(tmp_path / "study.sqlite", of_iris("CLARABEL"), of_dask(None, 1))
 
 

@@ -93,7 +93,7 @@ def written(tmp_path: Path) -> Written:
         ),
         (
             f'{XOR}[[kernel]]\nname = "rbf"\ngamma = [1, 0]',
-            "[[kernel]] 1: gamma must be a positive, finite number",
+            '[[kernel]] 1: gamma must be a positive, finite number, "scale" or "auto", not 0',
         ),
     ],
 )
@@ -193,6 +193,22 @@ def test_every_combination_that_makes_sense_is_asked_for_once(written: Written) 
     assert {each.seed for each in asked if each.data.source == "iris"} == {0, 1}
     assert len(asked) == len({each.key for each in asked}) == (1 + 2) * 3 * 2 * ways
     assert {str(each.kernel) for each in asked} == {"linear", "rbf(gamma=0.5)", "rbf(gamma=1)"}
+
+
+def test_gamma_by_a_word_depends_on_the_data_as_in_scikit_learn(written: Written) -> None:
+    grid_of = '[grid]\nfamily = "svm.soft"\nsolver = "smo"\n'
+    kernel = '[[kernel]]\nname = "rbf"\n'
+    named = grid(read_plan(written(f'{grid_of}{XOR}{kernel}gamma = ["auto", "scale", 2]')))
+    (by_default,) = grid(read_plan(written(f"{grid_of}{XOR}{kernel}")))
+    assert [str(each.kernel) for each in named] == [
+        "rbf(gamma=auto)",
+        "rbf(gamma=scale)",
+        "rbf(gamma=2)",
+    ]
+    assert [each.key == by_default.key for each in named] == [False, True, False]
+    assert [AnswerSpec.from_json(each.to_json()).key for each in named] == [
+        each.key for each in named
+    ]
 
 
 def test_hard_margins_have_families_of_their_own(written: Written) -> None:

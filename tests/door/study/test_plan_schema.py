@@ -25,7 +25,7 @@ WHOLE: dict[str, Any] = tomllib.loads((ROOT / "tests/corpus/plan/whole").read_te
 """Plan with most of the keys."""
 VALUES: tuple[Any, ...] = (
     *(0, 1, 3, -1, 2**32 - 1, 2**32, 10**400, 0.5, 2.0, -0.5, 1e308, 5e-324, inf, -inf, nan),
-    *(True, False, "", "a", ".", "mean", "one-hot", "highest", "ranking", "ordinal"),
+    *(True, False, "", "a", ".", "mean", "one-hot", "highest", "ranking", "ordinal", "scale"),
     *("rbf", "linear", "poly", "polynomial", "sigmoid", "precomputed", "mine"),
     *([], [1], [0.5, 2], [1, "a"], ["a"], [""], [True], [nan], [inf], [[1]], {}, {"a": 1}, [{}]),
 )

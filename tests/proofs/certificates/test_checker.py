@@ -258,6 +258,23 @@ def test_the_limits_are_those_that_are_listed() -> None:
         )
 
 
+INTERVALS = [
+    (Fraction(1, 4), 0.5, "the optimum is in [0.25, 0.5]"),
+    (-math.inf, Fraction(1, 2), "the optimum is at most 0.5"),
+    (Fraction(1, 2), math.inf, "the optimum is at least 0.5"),
+    (math.inf, math.inf, "no point is feasible"),
+    (-math.inf, -math.inf, "the objective has no lower bound"),
+    (-math.inf, math.inf, "no bound of the optimum is claimed"),
+]
+
+
+@pytest.mark.parametrize(("lower", "upper", "said"), INTERVALS)
+def test_infinite_bounds_are_said_in_words(
+    lower: Fraction | float, upper: Fraction | float, said: str
+) -> None:
+    assert checker.describe_interval(lower, upper) == said
+
+
 def test_the_checker_runs_on_its_own(tmp_path: Path) -> None:
     shutil.copy(SOURCE, tmp_path / "checker.py")
     (tmp_path / "good.json").write_text(json.dumps(xor()))

@@ -117,7 +117,7 @@ def test_a_pipe_is_read_once(name: str) -> None:
     [
         ("optimum", r"the optimum is in \[0.5, 0.5\]"),
         ("infeasible", "no point is feasible"),
-        ("unbounded", r"\[-inf, -inf\]"),
+        ("unbounded", "the objective has no lower bound"),
     ],
 )
 def test_pounce_is_proven(name: str, proven: str) -> None:

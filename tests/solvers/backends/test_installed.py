@@ -118,9 +118,9 @@ def test_unknown_and_missing_names_are_sentences(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         "equimargin.solvers.backends.installed.cp.installed_solvers", lambda: ["CLARABEL"]
     )
-    assert dict(missing_backends())["PIQP"] == 'pip install "cvxpy[PIQP]"'
-    assert dict(missing_backends())["QPSOLVERS.*"] == 'pip install "equimargin[qpsolvers]"'
-    with pytest.raises(ValueError, match=r'PIQP is not installed; install it by pip install "cvx'):
+    assert dict(missing_backends())["PIQP"] == "pip install 'cvxpy[PIQP]'"
+    assert dict(missing_backends())["QPSOLVERS.*"] == "pip install 'equimargin[qpsolvers]'"
+    with pytest.raises(ValueError, match=r"PIQP is not installed; install it by pip install 'cvx"):
         find_backend("PIQP")
     with pytest.raises(ValueError, match=r"the solver PIQP is not installed"):
         compare(classification(*points()), solvers=["PIQP"])

@@ -91,7 +91,7 @@ def bound(  # prose-ok: param-section
                 name = next(iter(solvers), None)
                 x, y = next(iter(solutions.values()), (None, None))
                 found = bound_program(model, x, y, solver=name, width=width, seconds=time_limit)
-                text = "\n".join(filter(None, (found.statement, found.answer)))
+                text = str(found)
                 record, verdicts, table = found.record(), set(), found.to_markdown
         typer.echo(fitted(text))
         if json is not None:

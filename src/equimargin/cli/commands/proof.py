@@ -40,8 +40,8 @@ SEPARATING_EXAMPLES = 300
 RELATED_EXAMPLES = 25
 """Instances that `suggest` samples per pair; a family has many pairs."""
 A_PROBLEM = (
-    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION, a function from data to "
-    "a cvxpy problem"
+    "Id of a formulation (see `list formulations`), or MODULE:FUNCTION or FILE.py:FUNCTION, a "
+    "function from data, or from nothing, to a cvxpy problem"
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
@@ -51,7 +51,8 @@ StrategyOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:STRATEGY",
-        help="Hypothesis strategy of the common data; by default the family's.",
+        help="Hypothesis strategy of the common data; by default the family's; "
+        "functions without parameters need none.",
     ),
 ]
 DrawSeedOption = Annotated[int, typer.Option(min=0, help="Seed of the instances.")]
@@ -546,15 +547,13 @@ def _family_named(name: str) -> str:
 
         if name not in REGISTRY and ":" not in name:
             return name
-        family = (
-            f", or the family {REGISTRY[name].family} for all of its formulations"
+        others = (
+            f", or the family {REGISTRY[name].family} for all of its formulations, or search with "
+            f"--counterexample"
             if name in REGISTRY
             else ""
         )
-        raise ValueError(
-            f"{name} is one problem; name the one to compare it with{family}, or search "
-            f"with --counterexample"
-        )
+        raise ValueError(f"{name} is one problem; name the one to compare it with{others}")
 
 
 def refute(  # prose-ok: param-section

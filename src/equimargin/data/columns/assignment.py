@@ -113,6 +113,7 @@ def assign_roles(columns: Columns, request: Request) -> Table:
         kept=None if kept is None else np.flatnonzero(kept),
         origin=origin,
         ids=ids,
+        levels=() if roles.target is None else columns.orders.get(roles.target, ()),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Columns:
         Words for a missing entry, in lower case.
     notes : tuple of str
         Sentences on how the text was read.
+    orders : mapping of int to tuple of str
+        Categories from the lowest to the highest, by index of an ordered column.
     """
 
     where: str
@@ -54,6 +56,7 @@ class Columns:
     decimal: str = "."
     na: tuple[str, ...] = MISSING
     notes: tuple[str, ...] = ()
+    orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def number(self, text: str) -> float | None:
         """Parse an entry as a number; None if it is none.

@@ -222,7 +222,7 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
             f"{listed(known or ())}; leave the row out"
         )
     try:
-        return encode(name, words, gaps, request.categorical, known)
+        return encode(name, words, gaps, request.categorical, known, columns.orders.get(at, ()))
     except DataError as reason:
         raise DataError(
             f"{columns.where}, column {shown(name)}: {reason}; drop it "

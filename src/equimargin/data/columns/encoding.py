@@ -29,6 +29,7 @@ def encode(
     gaps: NDArray[np.bool_],
     how: str,
     known: tuple[str, ...] | None,
+    order: tuple[str, ...] = (),
 ) -> EncodedColumn:
     """Encode a column of words as numbers.
 
@@ -43,8 +44,10 @@ def encode(
     how : str
         "one-hot" or "codes".
     known : tuple of str or None
-        Categories of the first data, for further rows; None takes those of the column
-        in alphabetical order. Every entry is one of them.
+        Categories of the first data, for further rows; None takes those of the column.
+        Every entry is one of them.
+    order : tuple of str, default ()
+        Order of the categories of the column; empty for the alphabetical one.
 
     Returns
     -------
@@ -58,9 +61,8 @@ def encode(
         column.
     """
     # Missing entries (gaps) have no category; their codes and indicators are NaN.
-    categories = known or tuple(
-        sorted({word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap})
-    )
+    found = {word for word, gap in zip(words, gaps.tolist(), strict=True) if not gap}
+    categories = known or tuple(word for word in order or sorted(found) if word in found)
     if how == "one-hot" and len(categories) > MAX_CATEGORIES:
         raise DataError(
             f"holds {len(categories):,} different words, and one-hot takes {MAX_CATEGORIES:,}"

@@ -151,7 +151,7 @@ def read_parquet(file: File, request: Request) -> Columns:
     except ImportError:
         raise DataError(
             f"{file.where}: pyarrow, which reads Parquet files, is not installed; install "
-            f"it (pip install pyarrow) or save the table as CSV"
+            f"it (pip install 'equimargin[tables]') or save the table as CSV"
         ) from None
     try:
         table = read_table(io.BytesIO(file.content))
@@ -173,9 +173,10 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             )
     keys = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     names = tuple(str(key) for key in keys)
+    columns = [_column(frame, keys, at) for at in range(len(keys))]
     entries = tuple(
-        _entries(where, names[at], _column(frame, keys, at), names[at] in request.drop)
-        for at in range(len(keys))
+        _entries(where, name, column, name in request.drop)
+        for name, column in zip(names, columns, strict=True)
     )
     rows = len(entries[0]) if entries else 0
     if not rows:
@@ -183,7 +184,8 @@ def _read(where: str, frame: Any, request: Request) -> Columns:
             f"{where}: there are {rows} rows and {len(names)} columns; supply at least one "
             f"row and two columns"
         )
-    return Columns(where, names, entries, "row", range(rows), na=request.na)
+    orders = _orders(columns)
+    return Columns(where, names, entries, "row", range(rows), na=request.na, orders=orders)
 
 
 def _column(frame: Any, keys: list[Any], at: int) -> Any:
@@ -194,6 +196,16 @@ def _column(frame: Any, keys: list[Any], at: int) -> Any:
     if keys.count(keys[at]) == 1 or not (hasattr(frame, "iloc") or hasattr(frame, "column_names")):
         return frame[keys[at]]
     return frame.iloc[:, at] if hasattr(frame, "iloc") else frame.column(at)
+
+
+def _orders(columns: Sequence[Any]) -> dict[int, tuple[str, ...]]:
+    """Return the categories of the ordered Categoricals of pandas, by index of the column."""
+    kinds: list[Any] = [getattr(column, "dtype", None) for column in columns]
+    return {
+        at: tuple(dict.fromkeys(str(category).strip() for category in kind.categories))
+        for at, kind in enumerate(kinds)
+        if getattr(kind, "ordered", False)
+    }
 
 
 def _entries(where: str, name: str, column: Any, dropped: bool) -> Entries:
