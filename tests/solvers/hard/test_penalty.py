@@ -99,7 +99,7 @@ def test_pairs_that_nobody_lists(
     listed = solve(problem, "penalty")
     monkeypatch.setattr(labelled, "MANY", 0)
     swept = replace(problem)
-    assert swept.swept
+    assert swept.rows.many
     found = solve(swept, "penalty")
     assert found.ok
     assert found.interval.relative_width < 2e-6
