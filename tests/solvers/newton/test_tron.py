@@ -301,12 +301,12 @@ def test_steep_kinks_make_the_published_method_crawl() -> None:
     not fall for hundreds of them: the convergence monitor once took that for no
     progress.
     """
-    problem = signed(SCALED, LABELS, 1e5, "penalized")
+    problem = signed(SCALED, LABELS, 1e6, "penalized")
     short, right = solve(problem, "tron", tol=1e-8), solve(problem, "newton", tol=1e-8)
     assert (short.status, right.status) == (Status.ITERATION_LIMIT, Status.OPTIMAL)
     assert "limit of 1,000 iterations" in short.reason
     same_optimum(short, right)
-    long = checked(problem, 1e-8, max_iter=5000)
+    long = checked(problem, 1e-8, max_iter=20_000)
     gaps = [step.gap for step in long.trajectory]
     lower = [k for k in range(1, len(gaps)) if gaps[k] < 0.95 * min(gaps[:k])]
     assert max(b - a for a, b in pairwise([0, *lower])) > 10 * STALE_CHECKS
