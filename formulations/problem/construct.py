@@ -335,19 +335,19 @@ def ordinal(
             "y must hold levels, whole numbers from 0 on, and not only 0: with one level "
             "there is no threshold"
         )
-    levels = int(labels.max()) + 1 if levels is None else check_count(levels, "levels")
-    if levels < 2 or labels.max() >= levels:
+    thresholds = int(labels.max()) if levels is None else check_count(levels, "levels") - 1
+    if thresholds < max(labels.max(), 1.0):
         raise ValueError(
             f"levels must be at least 2 and above every level of y, not {levels}; the "
             f"largest level is {labels.max():g}"
         )
-    if (levels - 1) * len(labels) > MOST_ROWS:
+    if thresholds * len(labels) > MOST_ROWS:
         raise ValueError(
-            f"{len(labels):,} points and {levels - 1:,} thresholds are more than {MOST_ROWS:,} "
-            f"rows; number the levels from 0 without gaps"
+            f"{len(labels):,} points and {thresholds:g} thresholds make more than {MOST_ROWS:,} "
+            f"rows; number the levels of y from 0 without gaps"
         )
     weights = _weights(sample_weight, len(labels), "sample_weight")
-    return _with_rows(X, kernel, names, Levels(labels, levels - 1), C, loss, True, weights)
+    return _with_rows(X, kernel, names, Levels(labels, thresholds), C, loss, True, weights)
 
 
 def make_margin_problem(

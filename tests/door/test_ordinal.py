@@ -283,8 +283,8 @@ def test_levels_are_whole_numbers_and_more_than_one() -> None:
         match="levels must be at least 2 and above every level of y, not 2; the largest level is 2",
     ):
         ordinal(np.zeros((2, 1)), [0, 2], levels=2)
-    for y, levels in (([0, 10**12], None), ([0, 1], 10**12)):
-        with pytest.raises(ValueError, match="thresholds are more than 1,000,000,000 rows"):
+    for y, levels in (([0, 10**12], None), ([0, 1e300], None), ([0, 1], 10**12)):
+        with pytest.raises(ValueError, match="thresholds make more than 1,000,000,000 rows"):
             ordinal(np.zeros((2, 1)), y, levels=levels)
 
 
