@@ -163,7 +163,8 @@ def entry_names(name: str, shape: tuple[int, ...], size: int) -> list[str]:
     shape : tuple of int
         Shape of the array.
     size : int
-        Number of entries in the standard form; rows if the shape has another number.
+        Number of entries in the standard form. If the shape has another number of
+        entries, a name ends in the number of its row.
     """
     if size == 1:
         return [name]
@@ -238,7 +239,8 @@ def _compiled(problem: Any) -> tuple[Any, Any, Any]:
     """
     if not isinstance(problem, cp.Problem):
         raise ValueError(
-            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file"
+            f"{problem!r:.60} is no problem; pass a cvxpy.Problem, or the path of a model file "
+            f"to `bound`, `explain` or `judge`"
         )
     unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
     if unset:
