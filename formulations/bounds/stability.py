@@ -217,7 +217,7 @@ class Stability:
         with one bound on the change of all slacks, that of the farthest points.
         """
         rows = self.problem.rows
-        if not isinstance(rows, LabelledPairs) or not self.problem.rows.many:
+        if not isinstance(rows, LabelledPairs) or not rows.many:
             found = self.rows()
             return int((found < 0).sum()), int((found > 0).sum())
         f, error = kernel_product(self.problem, self._middle)

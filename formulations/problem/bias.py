@@ -31,7 +31,7 @@ def hinge_bias(breakpoints: Array, s: Array, c: Array) -> tuple[float, float]:
     """
     order = breakpoints.argsort(kind="stable")
     passed = c[order].cumsum()
-    # Of one class both sums are the total, and their roundings differ.
+    # With one class, both sums are the total, but they may round differently.
     rising = min(float(c[s > 0].sum()), float(passed[-1]))
     noise = 1e-14 * float(passed[-1])
     first, last = (

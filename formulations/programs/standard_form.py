@@ -55,7 +55,7 @@ class StandardForm:
         Parameters
         ----------
         j : int
-            Variable.
+            Column of the variable.
         """
         return self.names[j] if j < len(self.names) else f"column {j}"
 

@@ -518,7 +518,8 @@ class Multipliers(ABC):
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
         """Return (t + width)'alpha and the quadratic dual term of feasible multipliers.
 
-        Each is rounded so that their difference is a bound.
+        Each is rounded so that their difference is a bound. Of multipliers that are not
+        stored, the first number may be the difference, and the second 0.
 
         Parameters
         ----------

@@ -210,7 +210,7 @@ class PairMultipliers(ImplicitMultipliers):
         return float(round_toward(8 * UNIT * np.abs(pull).sum() + len(pull) * SMALLEST, 1))
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        # The bound is one of the difference, so that the quadratic term is 0.
+        # The first number bounds the difference of both terms; the second is 0.
         slacks, slope = self.slacks, self.phi.slope
         value = float(slacks.costs @ self._totals())
         error = gamma_n(len(slacks.costs) + 32) * value
@@ -354,7 +354,7 @@ class MixedMultipliers(ImplicitMultipliers):
         )
 
     def proven(self, phi: Loss, costs: tuple[Array, Array], way: float) -> tuple[float, float]:
-        # As of `PairMultipliers`, the quadratic term is part of the bound.
+        # As in `PairMultipliers`, the first number bounds the difference.
         gain, ridge = self.sum(), 0.0
         added = len(self.mu) + len(self.rows.queries)
         if not phi.is_bounded:
