@@ -307,14 +307,13 @@ def test_constraints_of_one_label_are_told_apart(labels: tuple[str, str | None])
 
 def test_stated_bound_without_a_line_is_not_called_the_default(tmp_path: Path) -> None:
     text = "min\n x\nst\n a: x + y <= 4\nbounds\n x >= 5 y >= 2\nend\n"
+    titles, refusal = list[str](), ""
     try:
-        found = explain(write(tmp_path, text))
-    except ValueError as refused:
-        # Newer versions of HiGHS read one bound a line.
-        assert "on its own line" in str(refused)
-    else:
-        titles = [member.title for member in found.members]
-        assert titles[1:] == ["lower bound of x", "lower bound of y"]
+        titles = [member.title for member in explain(write(tmp_path, text)).members]
+    except ValueError as reason:
+        refusal = str(reason)
+    # Newer versions of HiGHS refuse two bounds in one line.
+    assert titles[1:] == ["lower bound of x", "lower bound of y"] or "on its own line" in refusal
     default = "min\n x\nst\n a: x <= -1\nend\n"
     found = explain(write(tmp_path, default))
     assert found.members[1].title == "lower bound of x (default of the format)"

@@ -136,7 +136,7 @@ def _judged(program: JudgedProgram, found: ProgramBound, run: _Run, tol: float) 
     """Return the answer of a run with its verdict."""
     try:
         if run.values is None:
-            raise ValueError(run.failure or "it is None; pass a value for each variable")
+            raise ValueError(run.failure or "there is no point; pass a value for each variable")
         figures = program.examine(run.values)
     except ValueError as failure:
         reason = f"no answer, because {failure}"

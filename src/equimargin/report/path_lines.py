@@ -235,8 +235,9 @@ def thinned(path: AnyPath, lams: Array, values: NDArray[Any]) -> tuple[Array, ND
     high, low = ends(path)
     column = np.floor(ACROSS * np.log(high / lams) / np.log(high / low)).astype(np.int64)
     starts = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+    # `fmin` and `fmax` ignore NaN, an undefined score, if its column has other values.
     extremes = np.stack(
-        [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1
+        [np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)], axis=1
     )
     return np.repeat(lams[starts], 2), extremes.ravel()
 

@@ -371,7 +371,8 @@ def make_jobs(
 def _queries_of_folds(parts: Sequence[Fold], query: NDArray[Any] | None) -> Index:
     """Return the queries of the held-out points, numbered in the order of the folds.
 
-    A query that is in several folds gets one number per fold; without queries, a fold is one.
+    A query that is in several folds gets one number per fold. Without queries, each fold
+    is one query.
     """
     held_out = np.concatenate([part.validation for part in parts])
     fold = np.repeat(np.arange(len(parts)), [len(part.validation) for part in parts])

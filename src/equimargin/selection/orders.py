@@ -127,9 +127,10 @@ def steps(a: float, b: float, lams: Array, first: int, gains: Index) -> tuple[Ar
 
 @jit
 def _inversions(order: Index, ranks: Index, y: Array) -> tuple[Index, Index]:
-    """Find the points i and j, (k,) each, whose order `order` and `ranks` reverse, y_i != y_j.
+    """Find the pairs (i, j) in opposite order in `order` and `ranks`, with y_i != y_j.
 
-    i is before j in `order` and after j in `ranks`. Insertion sort, O(n + inversions).
+    i is before j in `order` and after j in `ranks`; both arrays have the shape (k,).
+    Insertion sort, O(n + inversions).
     """
     i, j = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0

@@ -85,9 +85,9 @@ class KernelPlan:
     given: Mapping[str, float | str] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        # With all digits, because the tables of a study tell kernels apart by this text.
         parameters = ", ".join(
-            f"{name}={value if isinstance(value, str) else f'{value:g}'}"
-            for name, value in self.given.items()
+            f"{name}={str(value).removesuffix('.0')}" for name, value in self.given.items()
         )
         return f"{self.name}({parameters})" if parameters else self.name
 

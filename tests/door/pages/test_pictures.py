@@ -32,6 +32,7 @@ from equimargin.report.pages.path import ROWS, path_page
 from equimargin.report.pages.path import verdict as verdict_on_path
 from equimargin.report.pages.scales import LinearScale, LogarithmicScale, SignedScale
 from equimargin.report.pages.times import times
+from equimargin.report.path_lines import ACROSS, ends, thinned
 from equimargin.report.view import family_view
 from equimargin.selection import Curve
 from equimargin.solvers import regularization_path
@@ -296,6 +297,14 @@ def test_a_curve_of_scores_has_a_gap_where_the_metric_is_undefined() -> None:
     picture = text[text.index("<h3>Scores on points") : text.index("Size of the margin set")]
     assert picture.count('class="curve c0"') == 2
     assert "nan" not in picture
+
+
+def test_a_long_curve_keeps_the_scores_beside_undefined_ones() -> None:
+    path = regularization_path(classification(*FOUR, kernel=rbf(1.0)), 0.01)
+    lams = np.geomspace(*ends(path), 8 * ACROSS)
+    _, values = thinned(path, lams, np.where(np.arange(8 * ACROSS) % 4 == 3, 0.5, np.nan))
+    assert len(values) < 4 * ACROSS
+    assert set(values.tolist()) == {0.5}
 
 
 def test_a_page_says_what_lies_between_breakpoints_and_what_the_gaps_count() -> None:

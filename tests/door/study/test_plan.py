@@ -211,6 +211,15 @@ def test_gamma_by_a_word_depends_on_the_data_as_in_scikit_learn(written: Written
     ]
 
 
+def test_kernels_that_differ_in_the_eighth_digit_have_different_names(written: Written) -> None:
+    plan = f'{XOR}[[kernel]]\nname = "rbf"\ngamma = [1.2345671e-5, 1.2345672e-5, 3.0]'
+    assert [str(kernel) for kernel in read_plan(written(plan)).kernels] == [
+        "rbf(gamma=1.2345671e-05)",
+        "rbf(gamma=1.2345672e-05)",
+        "rbf(gamma=3)",
+    ]
+
+
 def test_hard_margins_have_families_of_their_own(written: Written) -> None:
     asked = grid(
         read_plan(

@@ -41,7 +41,7 @@ RELATED_EXAMPLES = 25
 """Instances that `suggest` samples per pair; a family has many pairs."""
 A_PROBLEM = (
     "Id of a formulation (see `list formulations`), or MODULE:FUNCTION or FILE.py:FUNCTION, a "
-    "function from data, or from nothing, to a cvxpy problem"
+    "function of data or without parameters that returns a cvxpy problem"
 )
 ProblemArgument = Annotated[str, typer.Argument(metavar="A", help=f"{A_PROBLEM}.")]
 DrawsOption = Annotated[
