@@ -294,18 +294,20 @@ def _attempt(
         End of the total time, on the clock of `time.perf_counter`.
     """
     problem = declaration.problem
-    started = compiled = time.perf_counter()
+    # The backend starts when the compilation has ended; until then it has taken no time.
+    started, compiled = time.perf_counter(), np.inf
 
     def failed(status: Status, reason: str) -> Answer:
-        times = (compiled - started, time.perf_counter() - compiled)
+        now = time.perf_counter()
+        times = (min(now, compiled) - started, max(now - compiled, 0.0))
         return Answer(declaration, backend.name, status, reason, None, None, None, *times)
 
     try:
         program = _compiled(problem, backend.name, options(time_limit), ends - started)
-        compiled = time.perf_counter()
-        time_limit = min(time_limit, ends - compiled)
+        time_limit = min(time_limit, ends - time.perf_counter())
         if program is None or time_limit <= 0:
             return failed(Status.TIME_LIMIT, LATE)
+        compiled = time.perf_counter()
         data, chain, inverse, form = program
         # np.max, unlike max, propagates a NaN in either matrix.
         largest_entry = float(
@@ -386,7 +388,8 @@ def _in_standard_form(
         return Answer(declaration, backend.name, status, reason, raw, reading, None, *times)
 
     if program is None or seconds <= 0:
-        return answered(Status.TIME_LIMIT, LATE)
+        late, taken = Status.TIME_LIMIT, compiled - started
+        return Answer(declaration, backend.name, late, LATE, compile_seconds=taken)
     data, chain, inverse, form = program
     try:
         x, z = run_backend(backend, form, seconds, tol)

@@ -21,6 +21,7 @@ from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import examine
 from equimargin.solvers import BACKENDS, Status, solve, solve_declaration
+from equimargin.solvers.backends import solve as backends
 from equimargin.solvers.backends.table import Attempt
 
 
@@ -144,6 +145,31 @@ def test_the_seconds_of_an_attempt_that_breaks_count(monkeypatch: pytest.MonkeyP
     answer = solve_declaration(declared, "CLARABEL", time_limit=0.2)
     assert (len(seen), answer.reason) == (1, "CLARABEL failed: no figure")
     assert answer.solve_seconds >= 0.2
+
+
+def test_the_seconds_of_a_compilation_that_breaks_are_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def breaks(*arguments: Any) -> None:
+        time.sleep(0.1)
+        raise ArithmeticError("no figure")
+
+    monkeypatch.setattr(backends, "_compiled", breaks)
+    answer = solve_declaration(declare("svm.soft.dual", overlapping(20)), "CLARABEL")
+    assert answer.reason == "CLARABEL failed: no figure"
+    assert answer.compile_seconds >= 0.1
+    assert answer.solve_seconds == 0.0
+
+
+@pytest.mark.parametrize("vectors", [BACKENDS["CLARABEL"].vectors, None])
+def test_a_backend_that_does_not_start_takes_no_seconds(
+    vectors: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BACKENDS, "CLARABEL", replace(BACKENDS["CLARABEL"], vectors=vectors))
+    declared = declare("svm.soft.dual", overlapping(20))
+    answer = solve_declaration(declared, "CLARABEL", total_time=1e-9)
+    assert (answer.status, answer.solve_seconds) == (Status.TIME_LIMIT, 0.0)
+    assert answer.compile_seconds > 0.0
 
 
 def test_an_inaccurate_answer_that_keeps_the_tolerance_is_one_at_the_first_attempt() -> None:
