@@ -32,10 +32,10 @@ def rational(value: Any, name: str) -> Fraction:
     ValueError
         If the value is no finite number.
     """
-    if isinstance(value, Real) and not isinstance(value, bool) and isfinite(value):
-        if isinstance(value, Rational):
-            # The parts of a numpy integer would stay numpy integers, which overflow.
-            return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        # The parts of a numpy integer would stay numpy integers, which overflow.
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Real) and not isinstance(value, Rational) and isfinite(value):
         return Fraction(float(value))
     raise ValueError(f"{name} must be an integer, a float or a Fraction, not {value!r}")
 

@@ -170,6 +170,12 @@ def test_a_cost_may_be_a_number_of_numpy() -> None:
         assert path.bias(C) == path.bias(C.item())
 
 
+def test_a_cost_may_be_larger_than_all_floats() -> None:
+    path = exact_path(classification([[0.1], [0.7], [1.3]], [-1, 1, -1]), 1)
+    for C in (10**400, Fraction(10**400, 3)):
+        assert path.value(2 * C) == 2 * path.value(C)
+
+
 def test_no_pairs_have_one_piece() -> None:
     path = exact_path(ranking(LINE, [1, 1, 1]))
     assert len(path.pieces) == 1
