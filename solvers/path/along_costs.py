@@ -50,7 +50,7 @@ def _largest_cost(d: Data) -> float:
     requires=Requirements(ProgramProblem, also=lambda problem: _not_searched(problem.data)),
 )
 def along_costs(problem: ProgramProblem) -> Data:
-    """Solve the soft margin at the cost c = C F'(s(c)), which is between bounds.
+    """Solve the soft margin at the cost c = C F'(s(c)), by a search between bounds.
 
     s(c) is the sum of xi^sigma at cost c, which decreases as c grows.
 

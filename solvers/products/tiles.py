@@ -231,7 +231,7 @@ class RBFTiles(Tiles):
     left : Block of shape (m, d + 2)
         Features of the rows.
     squares : ndarray of shape (m,)
-        Q^2 of every row, as in `_resolution`.
+        Q^2 of every row, as in `resolution`.
     """
 
     def __init__(self, gram: Gram, unit: float, crew: Crew, left: Block, squares: Array) -> None:
