@@ -513,7 +513,7 @@ def check_lambda(lam: float, lambdas: Array, stopped: str) -> float:
 
 
 def check_lambdas(lam: ArrayLike) -> Array:
-    """Return one lambda or several ones as an array, of no or one dimension.
+    """Return one lambda or several as an array of at most one dimension.
 
     Parameters
     ----------
