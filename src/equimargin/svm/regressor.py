@@ -21,7 +21,7 @@ class RegressionMachine(RegressorMixin, SupportVectorMachine):
 
     @property
     def _half_width(self) -> float:
-        """Half width of the tube that a variable margin, if there is one, changes."""
+        """Half width of the tube; 0 if the width is a variable of the problem."""
         return 0.0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
