@@ -103,7 +103,7 @@ class JointModel(ForeignModel):
     assumed: str = ""
 
     def features(self, X: Any) -> Any:
-        # They are dense, with the appended constant.
+        # The problem has dense features, with the constant appended.
         points = np.asarray(dense(super().features(X)), dtype=np.float64)
         if self.constant is None:
             return points

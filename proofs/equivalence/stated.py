@@ -34,7 +34,7 @@ from equimargin.solvers.exact.program import (
 from equimargin.solvers.exact.program.clock import Clock
 
 Statement = str | Formulation | Callable[..., Any]
-"""Declaration of a problem: a formulation or its id, or a function of data or of nothing.
+"""Declaration of a problem: a formulation or its id, or a function of data or without parameters.
 
 A function returns a cvxpy problem, or a pair of a problem and its value map.
 """
@@ -203,8 +203,8 @@ def stated(statement: Statement, data: Any, reading: Reading, clock: Clock) -> S
     statement : Statement
         Formulation or its id, or function of data.
     data : object
-        Argument of the function; or a problem of the formulation's family; or the data
-        of a user-defined family.
+        Argument of the function, if it has one; or a problem of the formulation's
+        family; or the data of a user-defined family.
     reading : Reading
         Interpretation of the floats.
     clock : Clock

@@ -241,8 +241,8 @@ def proven_optimum(
     )
     constant = rounding = 0.0
     if fixed:
-        # A map such as a logarithm may have no value there.
-        with suppress(ArithmeticError, ValueError):
+        # A map may have no value there, such as a logarithm, or a complex one, such as a root.
+        with suppress(ArithmeticError, ValueError, TypeError):
             constant = float(value(program.stated(fixed)))
     if x is not None and y is not None and z is not None and isinstance(high, Fraction):
         rounding = image_of_move(value, program.stated(high), moved_by_rounding(program, x, y, z))

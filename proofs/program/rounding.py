@@ -191,12 +191,12 @@ def image_of_move(value: Callable[[Fraction], Any], end: Fraction, by: Fraction)
 def _difference(value: Callable[[Fraction], Any], one: Fraction, other: Fraction) -> float:
     """Return the difference of two values of a map; inf if one does not exist.
 
-    An example is the square root of a negative number.
+    An example is the square root of a negative number, which Python makes complex.
     """
     try:
         with np.errstate(all="ignore"):
             return abs(float(value(one) - value(other)))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, TypeError):
         return inf
 
 

@@ -82,7 +82,7 @@ class ProgramBound:
 
     @property
     def statement(self) -> str:
-        """Sentence with the interval, its relative width, and the ways; rounded outward."""
+        """Sentence with the interval and its relative width, rounded outward, and the ways."""
         lower, upper, width, ways = self.figures.values()
         cut = (
             "the time limit ended the proof; raise `seconds`, `--time-limit` of the command"

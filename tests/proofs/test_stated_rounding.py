@@ -260,14 +260,17 @@ def test_a_map_that_has_no_value_beside_the_optimum_moves_as_far_as_it_has_one()
         return np.sqrt(float(value))
 
     assert image_of_move(root, Fraction(0), Fraction(1, 100)) == pytest.approx(0.1)
+    power = image_of_move(lambda value: value**0.5, Fraction(0), Fraction(1, 100))
+    assert power == pytest.approx(0.1)
     assert image_of_move(lambda value: -3 * value, Fraction(7), Fraction(1, 8)) == 0.375
     assert image_of_move(root, Fraction(-2), Fraction(1)) == float("inf")
     assert image_of_move(lambda value: 1 / 0, Fraction(-2), Fraction(0)) == 0.0
 
 
-def test_a_map_may_have_no_value_at_the_constant_part_of_the_objective() -> None:
-    found = proven_optimum(program_from_arrays(q=[1.0], G=[[-1.0]], h=[-5.0], c=-2.0), log)
-    assert found.lower <= log(3) <= found.upper
+@pytest.mark.parametrize("value", [log, lambda v: v**0.5])
+def test_a_map_may_have_no_value_at_the_constant_part_of_the_objective(value: Any) -> None:
+    found = proven_optimum(program_from_arrays(q=[1.0], G=[[-1.0]], h=[-5.0], c=-2.0), value)
+    assert found.lower <= value(3) <= found.upper
     assert (found.exact, found.constant) == (None, 0.0)
 
 

@@ -19,7 +19,7 @@ def statement(text: str) -> Statement:
     Parameters
     ----------
     text : str
-        Id of a formulation, or MODULE:FUNCTION, a function of data, or without parameters,
+        Id of a formulation; or MODULE:FUNCTION, a function of data or without parameters
         that returns a cvxpy problem. Modules of the current folder are found, too, and a
         module may be a file that ends in .py.
 
@@ -38,13 +38,14 @@ def statement(text: str) -> Statement:
     if ":" not in text:
         near = did_you_mean(text, list(REGISTRY)) or "; `equimargin list` has all of them."
         raise ValueError(
-            f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION."
+            f"{text!r} is no formulation{near} A function of yours is given as MODULE:FUNCTION "
+            f"or FILE.py:FUNCTION."
         )
     function = _member(text)
     if not callable(function):
         raise ValueError(
-            f"{text} is no function, but {type(function).__name__}: a problem is a function of "
-            f"data that returns a cvxpy problem"
+            f"{text} is no function, but {type(function).__name__}: a problem is a function "
+            f"that returns a cvxpy problem"
         )
     return function  # type: ignore[no-any-return]
 
@@ -87,14 +88,24 @@ def _member(text: str) -> Any:
 def _imported(name: str) -> Any:
     """Import a module, which may be a file, or a module of the current folder."""
     path = Path(name)
-    folder, module = (str(path.parent), path.stem) if path.suffix == ".py" else ("", name)
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise ValueError(f"the file {name} does not exist")
+    folder, module = (str(path.resolve().parent), path.stem) if is_file else ("", name)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
         with kept_from_quitting():
-            return import_module(module)
+            imported = import_module(module)
     # A user's module may raise any exception.
     except Exception as failure:
         raise ValueError(
             f"the module {name!r} cannot be imported: {type(failure).__name__}: {failure}"
         ) from failure
+    # Python returns the module that was imported first under a name.
+    where = getattr(imported, "__file__", None)
+    if is_file and (where is None or Path(where).resolve() != path.resolve()):
+        raise ValueError(
+            f"the file {name} has the name of another module, {where}; rename the file"
+        )
+    return imported

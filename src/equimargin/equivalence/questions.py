@@ -84,7 +84,8 @@ def same(
         Hypothesis strategy of data that both accept; by default small problems of the
         family of the ids. Ids of two families that accept the same data, such as
         svm.soft and svm.nobias, are compared on problems of one family, and those of
-        the other with equal points, labels, cost, kernel and weights.
+        the other with equal points, labels, cost, kernel and weights. Functions without
+        parameters need no data.
     draws : int
         Number of instances on which an equivalence proof is sought.
     examples : int
@@ -219,8 +220,8 @@ class _Question:
             # The type does not bind a caller, who may pass a cvxpy problem.
             if not (isinstance(statement, str | Formulation) or callable(statement)):
                 raise TypeError(
-                    f"a {type(statement).__name__} has its data already, and problems are compared "
-                    f"on drawn data; pass a function of data that returns a cvxpy problem"
+                    f"a {type(statement).__name__} is neither an id nor a function; pass a "
+                    f"function of data that returns a cvxpy problem, or one without parameters"
                 )
 
     def findings(

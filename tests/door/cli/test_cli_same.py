@@ -189,6 +189,17 @@ def test_functions_without_parameters_need_no_data(own: str, tmp_path: Path) -> 
     assert " ".join(output.split()).endswith("one problem; name the one to compare it with")
 
 
+def test_file_with_the_name_of_another_module_is_refused(own: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / f"{own}.py").write_text(OWN)
+    for file, why in (
+        (f"folder/{own}.py", "has the name of another module"),
+        ("folder/missing.py", "the file folder/missing.py does not exist"),
+    ):
+        status, output = run("same", f"{own}.py:least", f"{file}:wrong", "--data", f"{own}:data")
+        assert (status, why in " ".join(output.split())) == (2, True)
+
+
 def test_refute_finds_the_difference_or_exits_four(own: str) -> None:
     assert run("refute", f"{own}:least", f"{own}:wrong", "--data", f"{own}:data")[0] == 1
     status, output = run(
