@@ -319,6 +319,11 @@ def test_stated_bound_without_a_line_is_not_called_the_default(tmp_path: Path) -
     assert found.members[1].title == "lower bound of x (default of the format)"
 
 
+def test_printed_explanation_is_its_page(tmp_path: Path) -> None:
+    found = explain(write(tmp_path, "min\n x\nst\n a: x <= -1\nend\n"))
+    assert str(found) == found.text
+
+
 @pytest.mark.parametrize("end", [np.inf, np.nan])
 def test_numbers_that_are_not_finite_are_refused(end: float) -> None:
     y = cp.Variable(name="y")

@@ -262,10 +262,11 @@ def test_a_given_matrix_is_the_kernel(tmp_path: Path) -> None:
     [
         (["--family", "ls_svm", "-C", "2", "--kernel", "rbf"], "rbf kernel"),
         (["--family", "nu_svc", "--parameter", "nu=0.4", "--drop", "a"], "1 feature"),
+        (["--family", "nu_svc", "--parameter", "nu=0.4"], "y is 0 or 1, for -1 or +1"),
         (["--family", "one_class", "--parameter", "nu=1"], "dropped: label"),
         (["--family", "crammer_singer", "--kernel", "rbf"], "(no is -1, yes is +1)"),
         (["--family", "nu_svc", "--family", "ls_svm", "--parameter", "nu=0.5"], "2 agree"),
-        (["--family", "one_norm_svm"], "names; C=1 "),
+        (["--family", "one_norm_svm"], "names; C=1, y is 0 or 1, for -1 or +1 "),
     ],
 )
 def test_the_command_line_compares_families_on_a_table(

@@ -125,6 +125,9 @@ class Explanation:
         """Sentence with the verdict and its argument."""
         return f"{self.name}: {self.verdict}: {self.reason}; {self.taken}"
 
+    def __str__(self) -> str:
+        return self.text
+
     @property
     def text(self) -> str:
         """Page with the statement, the constraints or the ray, and the scales."""

@@ -442,6 +442,6 @@ def get_strategy(family: Family[ProgramProblem]) -> Any:
     if family.data is None:
         raise ValueError(
             f"the family {family.id} has no data strategy; define one by "
-            f"family({family.id!r}, data=strategy)"
+            f"Family({family.id!r}, ..., data=strategy)"
         )
     return family.data if isinstance(family.data, SearchStrategy) else family.data()

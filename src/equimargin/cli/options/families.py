@@ -200,6 +200,9 @@ def _of_tables(
         problems.append(family(data_from_table(family, rows, kernel, parameters)))
         settled = [in_words(kernel)] if has_kernel(family) else []
         settled += [f"{name}={_in_short(value)}" for name, value in parameters.items()]
+        # A family counts two classes from 0, too, and the rows say which is -1 and +1.
+        counted = rows.task == "classification" and not rows.has_many_classes
+        settled += ["y is 0 or 1, for -1 or +1"] if counted else []
         titles.append(f"{family.id}: {rows.describe()}{'; ' * bool(settled)}{', '.join(settled)}")
     settings = {"task": rows.task, "kernel": kernel_record(kernel), "scale": reading.scale}
     settings |= {"sample": reading.sample, "seed": reading.seed, "parameters": posing.parameter}
