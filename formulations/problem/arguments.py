@@ -31,8 +31,12 @@ def read_arguments(problem: MarginProblem | OneNormProblem) -> tuple[str, dict[s
     Raises
     ------
     ValueError
-        If the weights above and below a tube differ.
+        If the weights above and below a tube differ, or a margin is not 1.
     """
+    if isinstance(problem.rows, Signed) and problem.rows.target != 1:
+        raise ValueError(
+            f"{problem.family} has the margin 1, and this problem has {problem.rows.target:g}"
+        )
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
     rows, kernel = problem.rows, problem.kernel
     penalized = isinstance(kernel, Intercept)

@@ -41,7 +41,7 @@ from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.point import CanonicalPoint, OneNormPoint, Point
 from equimargin.formulations.rows.labelled import LabelledPairs
 from equimargin.formulations.rows.levels import Levels
-from equimargin.formulations.rows.listed import Pairs, Tube
+from equimargin.formulations.rows.listed import Pairs, Signed, Tube
 from equimargin.proofs import checker
 from equimargin.proofs.certificates.writing import Mode, document, integer, ratio
 from equimargin.proofs.referee import FamilyVerdict
@@ -287,6 +287,11 @@ def _check_schema(problem: Problem) -> None:
             "certificates of this schema have no levels and thresholds; certify a "
             "formulation of the problem as a program"
         )
+    if isinstance(problem.rows, Signed) and problem.rows.target != 1:
+        raise ValueError(
+            f"certificates of this schema have the margin 1, and this problem has "
+            f"{problem.rows.target:g}; certify a formulation of the problem as a program"
+        )
 
 
 def state(problem: Problem) -> dict[str, Any]:
@@ -302,8 +307,8 @@ def state(problem: Problem) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the kernel is not positive semidefinite or has no name in the schema, or the
-        problem is too large for a certificate.
+        If the kernel is not positive semidefinite or has no name in the schema, the
+        margin is not 1, or the problem is too large for a certificate.
     """
     problem = problem.proven
     _check_schema(problem)

@@ -15,6 +15,8 @@ from equimargin.formulations import MarginProblem, classification, precomputed, 
 from equimargin.formulations.bounds.variable_margin import sum_multipliers
 from equimargin.formulations.field.nu import nu_svc, nu_svr
 from equimargin.formulations.field.one_class import one_class
+from equimargin.formulations.problem.arguments import read_arguments
+from equimargin.proofs import certificate
 from equimargin.proofs.program import optimum
 from equimargin.solvers import Status
 from equimargin.solvers.dual import variable_margin
@@ -149,3 +151,14 @@ def test_costs_beyond_float64_are_refused() -> None:
     problem = classification(np.eye(6), np.ones(6), 1.0, bias=False, sample_weight=weights)
     with pytest.raises(ValueError, match="costs are too large for float64"):
         solve_variable_margin(problem, 0.5, LIMITS)
+
+
+def test_certificate_of_another_margin_is_refused() -> None:
+    """It once stated the margin 1, and so another problem."""
+    y = np.where(np.arange(8) < 4, -1.0, 1.0)
+    problem = classification(np.arange(8.0)[:, None] % 5, y)
+    found = solve_variable_margin(problem, 0.5, Limits())
+    with pytest.raises(ValueError, match="have the margin 1, and this problem has"):
+        certificate(found)
+    with pytest.raises(ValueError, match="has the margin 1"):
+        read_arguments(found.problem)
