@@ -481,7 +481,7 @@ def test_what_cannot_be_chosen_from_is_a_sentence() -> None:
         ({"kernels": ["rbf"]}, "'rbf' is no kernel"),
         ({"kernels": "rbf"}, "'r' is no kernel"),
         ({"folds": 20}, "points of the smallest class, too few for 20 folds"),
-        ({"task": "ordering"}, "no task 'ordering'"),
+        ({"task": "ordering"}, "not 'ordering'"),
         ({"kernels": []}, "kernels must not be empty"),
         ({"task": "ranking", "qid": np.arange(30) % 4}, "4 queries, too few for 5 folds"),
         ({"task": "ranking", "qid": np.zeros(30)}, "^there is 1 query, too few for 5 folds"),
