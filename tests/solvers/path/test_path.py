@@ -997,7 +997,7 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
         ("C must be", {"C": np.nan}),
         ("shift must be", {"shift": "0"}),
         ("bias", {"bias": 1}),
-        ("shape", {"kernel": ["Precomputed"]}),
+        ("square, symmetric and dense", {"kernel": ["Precomputed"]}),
     ):
         refused(said, about=np.array(json.dumps(about | changed)))
     for name, kind in (
