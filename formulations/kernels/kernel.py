@@ -575,8 +575,8 @@ class Product(Composite):
         # With the bounds E_k and E_l of the parts, the error of k l before its rounding,
         # which adds u |K| + eta, is at most |k| E_l + (|l| + E_l) E_k. Of a positive
         # semidefinite kernel, |k(x, z)| is at most the root of k(x, x) k(z, z), and every
-        # entry of E_l at most the sum of its row. The first kernel, itself a product in
-        # k l m, is bounded only once.
+        # entry of E_l at most the sum of its row. In k l m the first kernel is a
+        # product, which is bounded only once.
         if not self.positive_semidefinite:
             return np.full(len(K), np.nan)
         k, other = ((part, part.block(X, Z)) for part in self.parts)

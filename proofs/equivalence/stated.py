@@ -34,7 +34,7 @@ from equimargin.solvers.exact.program import (
 from equimargin.solvers.exact.program.clock import Clock
 
 Statement = str | Formulation | Callable[..., Any]
-"""Declaration of a problem: a formulation or its id, or a function of data or without parameters.
+"""Declaration: a formulation, its id, or a function with data or no parameters.
 
 A function returns a cvxpy problem, or a pair of a problem and its value map.
 """

@@ -1,6 +1,6 @@
 """Steps of an equivalence proof: each maps a form to one of equal optimum, or to its dual.
 
-A step is a `Move`. Its method `apply` checks the conditions of the step in rational
+A step is a `ProofStep`. Its method `apply` checks the conditions of the step in rational
 numbers, and raises a ValueError that names the condition if one is violated. `rules`
 and `renaming` propose steps; a proof consists of steps that `apply` has accepted.
 
@@ -25,7 +25,7 @@ from equimargin.proofs.equivalence.steps.quotients import divisor, nonnegative, 
 
 
 @dataclass(frozen=True)
-class Move(ABC):
+class ProofStep(ABC):
     """Step of an equivalence proof, before the comparison of the two forms."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Move(ABC):
 
 
 @dataclass(frozen=True)
-class Elimination(Move):
+class Elimination(ProofStep):
     """Elimination of a variable by an equation; the variable's bounds become inequalities."""
 
     equation: int
@@ -75,7 +75,7 @@ class Elimination(Move):
 
 
 @dataclass(frozen=True)
-class PartialMinimization(Move):
+class PartialMinimization(ProofStep):
     """Minimisation over a variable that is in no row, by its optimality condition.
 
     A variable that is not in the objective either is dropped.
@@ -100,7 +100,7 @@ class PartialMinimization(Move):
 
 
 @dataclass(frozen=True)
-class DominatedColumn(Move):
+class DominatedColumn(ProofStep):
     """Fixing at 0 of a variable in no row but x >= 0, if the objective never decreases in x.
 
     References
@@ -128,7 +128,7 @@ class DominatedColumn(Move):
 
 
 @dataclass(frozen=True)
-class ForcingConstraint(Move):
+class ForcingConstraint(ProofStep):
     """Removal of an equation a'x = 0 with a > 0 or a < 0 and x >= 0, which implies x = 0.
 
     References
@@ -158,7 +158,7 @@ class ForcingConstraint(Move):
 
 
 @dataclass(frozen=True)
-class Projection(Move):
+class Projection(ProofStep):
     """Elimination of a variable that is in inequalities only, by Fourier-Motzkin.
 
     The new inequalities state that each lower bound is at most each upper bound.
@@ -191,7 +191,7 @@ class Projection(Move):
 
 
 @dataclass(frozen=True)
-class EmptyRow(Move):
+class EmptyRow(ProofStep):
     """Removal of the equation 0 = 0."""
 
     equation: int
@@ -203,7 +203,7 @@ class EmptyRow(Move):
 
 
 @dataclass(frozen=True)
-class RedundantConstraint(Move):
+class RedundantConstraint(ProofStep):
     """Removal of an inequality without variables, or implied by another inequality.
 
     `times` > 0 is the multiple of the inequality `by` that implies it.
@@ -228,7 +228,7 @@ class RedundantConstraint(Move):
 
 
 @dataclass(frozen=True)
-class ImplicitEquality(Move):
+class ImplicitEquality(ProofStep):
     """Replacement of the inequalities a'x <= f and -times a'x <= -times f by a'x = f."""
 
     row: int
@@ -246,7 +246,7 @@ class ImplicitEquality(Move):
 
 
 @dataclass(frozen=True)
-class VariableShift(Move):
+class VariableShift(ProofStep):
     """Shift of a variable: x_k = z_k + `by`, with the new variable z_k."""
 
     unknown: int
@@ -257,7 +257,7 @@ class VariableShift(Move):
 
 
 @dataclass(frozen=True)
-class ObjectiveMap(Move):
+class ObjectiveMap(ProofStep):
     """Multiplication of the objective by a positive factor, plus an offset: a value map."""
 
     factor: Any
@@ -274,7 +274,7 @@ class ObjectiveMap(Move):
 
 
 @dataclass(frozen=True)
-class LagrangianDual(Move):
+class LagrangianDual(ProofStep):
     """Lagrangian dual, as a minimisation: its optimum is minus that of the form.
 
         min  1/2 x'Hx + e'y + f'z - constant   s.t.   H x + E'y + F'z = -g,   z >= 0
@@ -340,12 +340,12 @@ class Twin:
     form: Form
     number: Callable[[Any], Any]
 
-    def after(self, step: Move) -> Twin | None:
+    def after(self, step: ProofStep) -> Twin | None:
         """Return the twin after a step; None if the step does not apply.
 
         Parameters
         ----------
-        step : Move
+        step : ProofStep
             Step.
         """
         try:

@@ -17,8 +17,8 @@ from typing import Any
 from equimargin.proofs.equivalence.steps.form import Form
 from equimargin.proofs.equivalence.steps.moves import (
     LagrangianDual,
-    Move,
     ObjectiveMap,
+    ProofStep,
     Renaming,
     Twin,
 )
@@ -36,14 +36,14 @@ class Reason:
 
     Parameters
     ----------
-    first, second : tuple[Move, ...]
+    first, second : tuple[ProofStep, ...]
         Steps from the first and from the second program.
     renaming : Renaming
         Renaming that maps the last form of the first program to that of the second.
     """
 
-    first: tuple[Move, ...] = field(repr=False)
-    second: tuple[Move, ...] = field(repr=False)
+    first: tuple[ProofStep, ...] = field(repr=False)
+    second: tuple[ProofStep, ...] = field(repr=False)
     renaming: Renaming = field(repr=False)
 
     @property
@@ -107,14 +107,14 @@ class Reason:
         return self.renaming.holds(after(first, self.first), after(second, self.second))
 
 
-def after(form: Form, steps: Sequence[Move]) -> Form:
+def after(form: Form, steps: Sequence[ProofStep]) -> Form:
     """Return the form after some steps.
 
     Parameters
     ----------
     form : Form
         Form before the steps.
-    steps : sequence of Move
+    steps : sequence of ProofStep
         Steps, in order.
     """
     for step in steps:
@@ -172,7 +172,7 @@ def find_reason(
 @dataclass(frozen=True, eq=False)
 class _Normal:
     coloured: ColourRefinement
-    steps: tuple[Move, ...]
+    steps: tuple[ProofStep, ...]
 
 
 @dataclass(eq=False)
@@ -195,7 +195,7 @@ class _Side:
         return self.known[dual, choice]
 
     def _found(self, dual: bool, choice: Choice) -> _Normal | None:
-        begun: list[Move] = [] if self.value is None else [self.value]
+        begun: list[ProofStep] = [] if self.value is None else [self.value]
         begun += [LagrangianDual()] if dual else []
         try:
             twin = (
@@ -212,7 +212,7 @@ def _effort(choices: tuple[Choice, Choice]) -> tuple[Any, ...]:
     return sum(choice != "none" for choice in choices), choices[0] != choices[1], choices
 
 
-def _is_dual(steps: Sequence[Move]) -> bool:
+def _is_dual(steps: Sequence[ProofStep]) -> bool:
     return any(isinstance(step, LagrangianDual) for step in steps)
 
 

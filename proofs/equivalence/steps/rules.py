@@ -25,9 +25,9 @@ from equimargin.proofs.equivalence.steps.moves import (
     EmptyRow,
     ForcingConstraint,
     ImplicitEquality,
-    Move,
     PartialMinimization,
     Projection,
+    ProofStep,
     RedundantConstraint,
     Twin,
     VariableShift,
@@ -43,13 +43,13 @@ CHOICES: tuple[Choice, ...] = ("none", "costless", "costly", "first", "last", "p
 linear term; "first" or "last" of the equation. "projected" is "none", and variables that
 are in inequalities only are projected out.
 """
-Rule = Callable[[Form], Iterator[Move]]
+Rule = Callable[[Form], Iterator[ProofStep]]
 """Generator of proposed steps, the best one first; those that do not apply are skipped."""
 
 
 def normal(
     form: Form, choice: Choice, clock: Clock, twin: Twin | None = None
-) -> tuple[Form, tuple[Move, ...]]:
+) -> tuple[Form, tuple[ProofStep, ...]]:
     """Return the normal form of a form, and the steps that lead to it.
 
     Parameters
@@ -68,7 +68,7 @@ def normal(
     OutOfTime
         If the time is up.
     """
-    steps: list[Move] = []
+    steps: list[ProofStep] = []
     rules = [
         _free_solved,
         _said_once,
@@ -92,8 +92,8 @@ def normal(
 
 
 def _taken(
-    proposed: Iterable[Move], form: Form, twin: Twin | None
-) -> Iterator[tuple[Move, Form, Twin | None]]:
+    proposed: Iterable[ProofStep], form: Form, twin: Twin | None
+) -> Iterator[tuple[ProofStep, Form, Twin | None]]:
     """Yield the steps that apply to a form and its twin, each with the new form and twin."""
     for step in proposed:
         with suppress(ValueError):
@@ -103,7 +103,7 @@ def _taken(
                 yield step, after, moved
 
 
-def _free_solved(form: Form) -> Iterator[Move]:
+def _free_solved(form: Form) -> Iterator[ProofStep]:
     """Yield eliminations of a variable without bounds.
 
     Equations with a slack variable, which can become inequalities, are used last.
@@ -117,7 +117,7 @@ def _free_solved(form: Form) -> Iterator[Move]:
 
 
 def _bounded_solved(choice: Choice) -> Rule:
-    def solved(form: Form) -> Iterator[Move]:
+    def solved(form: Form) -> Iterator[ProofStep]:
         for r in range(len(form.e)):
             used = [int(k) for k in np.flatnonzero(form.E[r] != 0)]
             costly = [k for k in used if form.g[k] != 0]
@@ -135,20 +135,20 @@ def _bounded_solved(choice: Choice) -> Rule:
     return solved
 
 
-def _slack_solved(form: Form) -> Iterator[Move]:
+def _slack_solved(form: Form) -> Iterator[ProofStep]:
     """Yield eliminations of slack variables: in one equation, one bound, no objective."""
     for k in np.flatnonzero(form.bounded & ((form.E != 0).sum(axis=0) == 1)).tolist():
         if form.in_rows(k) == 2 and not form.in_objective(k):
             yield Elimination(int(np.flatnonzero(form.E[:, k] != 0)[0]), k)
 
 
-def _void(form: Form) -> Iterator[Move]:
+def _void(form: Form) -> Iterator[ProofStep]:
     for r in range(len(form.e)):
         if form.e[r] == 0 and not (form.E[r] != 0).any():
             yield EmptyRow(r)
 
 
-def _said_once(form: Form) -> Iterator[Move]:
+def _said_once(form: Form) -> Iterator[ProofStep]:
     """Yield removals of rows 0 <= f, f >= 0, and of all but the tightest of parallel rows."""
     tightest: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
@@ -169,7 +169,7 @@ def _said_once(form: Form) -> Iterator[Move]:
             yield RedundantConstraint(other, r, unit / size)
 
 
-def _opposite(form: Form) -> Iterator[Move]:
+def _opposite(form: Form) -> Iterator[ProofStep]:
     """Yield replacements of two opposite inequalities by an equation."""
     seen: dict[tuple[Any, ...], tuple[int, Any]] = {}
     for r, (row, end) in enumerate(zip(form.F, form.f, strict=True)):
@@ -183,7 +183,7 @@ def _opposite(form: Form) -> Iterator[Move]:
             yield ImplicitEquality(r, other, unit / size)
 
 
-def _at_zero(form: Form) -> Iterator[Move]:
+def _at_zero(form: Form) -> Iterator[ProofStep]:
     """Yield shifts of a lower bound to 0, or of the upper one if there is no lower bound."""
     for k in np.flatnonzero(form.bounded).tolist():
         ends = {form.F[r, k] > 0: form.f[r] / form.F[r, k] for r in form.find_bounds(k)}
@@ -192,24 +192,24 @@ def _at_zero(form: Form) -> Iterator[Move]:
             yield VariableShift(k, end)
 
 
-def _forcing(form: Form) -> Iterator[Move]:
+def _forcing(form: Form) -> Iterator[ProofStep]:
     for r in np.flatnonzero((form.E != 0).any(axis=1)).tolist():
         yield ForcingConstraint(r)
 
 
-def _zeroed(form: Form) -> Iterator[Move]:
+def _zeroed(form: Form) -> Iterator[ProofStep]:
     for k in np.flatnonzero(form.bounded).tolist():
         if form.in_rows(k) == 1:
             yield DominatedColumn(k)
 
 
-def _minimised(form: Form) -> Iterator[Move]:
+def _minimised(form: Form) -> Iterator[ProofStep]:
     for k in np.flatnonzero(~form.bounded).tolist():
         if form.in_rows(k) == 0:
             yield PartialMinimization(k)
 
 
-def _projected(form: Form) -> Iterator[Move]:
+def _projected(form: Form) -> Iterator[ProofStep]:
     """Yield projections along a variable that do not increase the number of inequalities."""
     for k in range(form.n):
         ends = form.F[:, k][form.F[:, k] != 0]

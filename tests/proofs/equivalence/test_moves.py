@@ -20,10 +20,10 @@ from equimargin.proofs.equivalence.steps.moves import (
     ForcingConstraint,
     ImplicitEquality,
     LagrangianDual,
-    Move,
     ObjectiveMap,
     PartialMinimization,
     Projection,
+    ProofStep,
     RedundantConstraint,
     Renaming,
     VariableShift,
@@ -65,7 +65,7 @@ HALF, TWO = fmpq(1, 2), fmpq(2)
         (ObjectiveMap(fmpq(-1), fmpq(0)), "the factor of an objective is positive"),
     ],
 )
-def test_a_step_that_would_change_the_optimum_is_refused(step: Move, why: str) -> None:
+def test_a_step_that_would_change_the_optimum_is_refused(step: ProofStep, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         step.apply(form())
 
@@ -81,7 +81,7 @@ def test_a_step_that_would_change_the_optimum_is_refused(step: Move, why: str) -
         LagrangianDual(),
     ],
 )
-def test_a_step_that_keeps_it_is_carried_out(step: Move) -> None:
+def test_a_step_that_keeps_it_is_carried_out(step: ProofStep) -> None:
     assert step.apply(form()) is not None
 
 
