@@ -19,16 +19,14 @@ import inspect
 import logging
 import os
 import pickle
-import signal
 import stat
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -41,6 +39,8 @@ from numba.core.caching import (
 )
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
+
+from equimargin.formulations.numeric.undisturbed import undisturbed
 
 LOG = logging.getLogger(__name__)
 """Logger of the functions that are compiled."""
@@ -332,7 +332,7 @@ def _compiled(kernel: Callable[P, R], **options: Any) -> Callable[P, R]:
     dispatcher.is_guarded = True
     if Path(inspect.getfile(kernel)).is_file() and cache_directory() is not None:
         dispatcher._cache = _Cache(kernel)
-    dispatcher.compile = _undisturbed(_uncollected(_timed(dispatcher.compile)))
+    dispatcher.compile = undisturbed(_uncollected(_timed(dispatcher.compile)))
     compiled: Callable[P, R] = dispatcher
     return compiled
 
@@ -736,29 +736,6 @@ def _uncollected(compile: Callable[P, R]) -> Callable[P, R]:
             gc.enable()
 
     return uncollected
-
-
-def _undisturbed(compile: Callable[P, R]) -> Callable[P, R]:
-    """Return `compile` with interrupts delayed until it is done.
-
-    LLVM calls back into Python, where an exception would be lost.
-    """
-
-    @functools.wraps(compile)
-    def undisturbed(*arguments: P.args, **options: P.kwargs) -> R:
-        handler = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(handler):
-            return compile(*arguments, **options)
-        heard: list[tuple[int, FrameType | None]] = []
-        signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
-        try:
-            return compile(*arguments, **options)
-        finally:
-            signal.signal(signal.SIGINT, handler)
-            if heard:
-                handler(*heard[0])
-
-    return undisturbed
 
 
 @functools.cache

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from equimargin.formulations.numeric.undisturbed import undisturbed
+
 __all__ = ["OptionalModule", "clarabel", "flint", "highspy"]
 
 
@@ -45,8 +47,12 @@ class OptionalModule:
         setattr(self, attribute, found)
         return found
 
+    @undisturbed
     def _imported(self) -> Any:
-        """Import the module."""
+        """Import the module.
+
+        Native modules turn an interrupt into an ImportError, and cannot be imported again.
+        """
         package = self._name.partition(".")[0]
         try:
             return import_module(self._name)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import signal
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import cvxpy
@@ -36,3 +39,19 @@ def test_a_name_is_looked_up_once() -> None:
     module = OptionalModule("cvxpy")
     assert module.Variable is vars(module)["Variable"] is cvxpy.Variable
     assert module.__version__ == cvxpy.__version__
+
+
+def test_an_interrupt_waits_for_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A native module would raise ImportError, and could not be imported again."""
+    source = "import signal\nsignal.raise_signal(signal.SIGINT)\nvalue = 1\n"
+    (tmp_path / "interrupted_module.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("sys.modules", dict(sys.modules))
+    module = OptionalModule("interrupted_module")
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _ = module.value
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert sys.modules["interrupted_module"].value == 1

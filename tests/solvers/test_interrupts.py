@@ -140,17 +140,18 @@ def compiled() -> None:
 def timed(name: str) -> tuple[Solution, float]:
     """Return a solution of a busy problem within the limit, and its CPU seconds.
 
-    A run that still compiles a kernel is no measure, and is made again.
+    A run that still compiles a kernel, or loads one from the cache, is no measure, and is
+    made again. Numba's event is of compilation only, in any thread.
     """
     problem = busy(name)
     for _ in range(RUNS_UNTIL_COMPILED):
         with event.install_recorder("numba:compile") as recorder:
-            started = time.process_time()
+            loading, started = measure_compile_seconds(), time.process_time()
             solution = solve(problem, name.split()[0], tol=1e-12, time_limit=LIMIT)
             spent = time.process_time() - started
-        if not recorder.buffer:
+        if not recorder.buffer and measure_compile_seconds() == loading:
             return solution, spent
-    pytest.fail(f"{name} still compiles kernels in run {RUNS_UNTIL_COMPILED}")
+    pytest.fail(f"{name} still loads kernels in run {RUNS_UNTIL_COMPILED}")
 
 
 @pytest.mark.parametrize(
