@@ -145,12 +145,13 @@ class Audit:
 
         lower and upper bound the optimum, and P(0) is the objective at f = 0.
         """
-        return self.excess[0] / self.optimum.size, self.excess[1] / self.optimum.size
+        return _relative(self.excess, Fraction(self.optimum.size))
 
     @property
     def own_relative_excess(self) -> float:
         """Upper bound of the excess over S by the model's multipliers alone; inf without any."""
-        return (self.own.upper - self.own.lower) / self.optimum.size
+        own = 0.0, _difference(self.own.upper, self.own.lower, 1)
+        return _relative(own, Fraction(self.optimum.size))[1]
 
     @property
     def figures(self) -> dict[str, str]:
@@ -220,8 +221,8 @@ class MachinesAudit:
     @property
     def relative_excess(self) -> tuple[float, float]:
         """Bounds of the sum of all excesses over the sum of the sizes S of the optima."""
-        size = fsum(audited.optimum.size for audited in self.machines.values())
-        return self.excess[0] / size, self.excess[1] / size
+        sizes = (Fraction(audited.optimum.size) for audited in self.machines.values())
+        return _relative(self.excess, sum(sizes, Fraction(0)))
 
     @property
     def worst(self) -> str:
@@ -456,6 +457,12 @@ def _difference(first: float, second: float, way: int) -> float:
     if not np.isfinite(difference):
         return difference
     return outward(Fraction(first) - Fraction(second), way)
+
+
+def _relative(excess: tuple[float, float], size: Fraction) -> tuple[float, float]:
+    """Return the bounds of an excess over a size, rounded outward."""
+    least, most = (Fraction(end) / size if np.isfinite(end) else end for end in excess)
+    return outward(least, -1), outward(most, 1)
 
 
 def _finite(C: float) -> float:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from equimargin.cli.app import app
 from equimargin.data import load
 from equimargin.formulations import classification, linear, polynomial, regression
 from equimargin.proofs import Audit, audit
+from equimargin.proofs.audit import MachinesAudit
 from equimargin.proofs.foreign_files import read as read_any
 from equimargin.proofs.foreign_models import (
     ClaimedProblem,
@@ -208,8 +210,9 @@ def test_all_relative_figures_have_one_denominator(tol: float) -> None:
     """The bound by the model's own multipliers is at least that by them and a solver."""
     found = audit(SVC(C=100.0, gamma=0.001, tol=tol).fit(X, Y), X, Y)
     S = found.optimum.size
-    assert found.relative_excess == (found.excess[0] / S, found.excess[1] / S)
-    assert found.own_relative_excess == (found.objective.upper - found.own.lower) / S
+    own = found.objective.upper - found.own.lower
+    figures = (*found.relative_excess, found.own_relative_excess)
+    assert figures == pytest.approx([end / S for end in (*found.excess, own)], rel=1e-14)
     assert found.relative_excess[1] <= found.own_relative_excess
     own = float(str(found).rpartition("prove at most ")[2].removesuffix(")"))
     # The figure is printed with two digits, rounded up.
@@ -230,6 +233,20 @@ def test_audit_prints_one_number_or_an_interval_that_contains_the_proven_one() -
     assert "proven to be between 2.141 and 3.001 above" in str(wide)
     open_below = replace(exact, optimum=replace(known.optimum, lower=0.1234567891, upper=1.0))
     assert "is in [0.12345678, 1] (relative: between 1.6 and 2.4; " in str(open_below)
+
+
+@pytest.mark.parametrize("value", [4.0, 5.0])
+def test_relative_excess_of_a_third_is_rounded_outward(value: float) -> None:
+    """The doubles nearest to 1/3 and 2/3 are below and above them."""
+    known = audit(SVC(C=100.0, gamma=0.001).fit(X, Y), X, Y)
+    objective = replace(known.objective, lower=value, upper=value)
+    optimum = replace(known.optimum, lower=3.0, upper=3.0, scale=1.0)
+    found = replace(known, objective=objective, optimum=optimum, own=replace(optimum, upper=value))
+    exact = Fraction(value - 3) / 3
+    assert found.own_relative_excess > exact
+    for figures in (found, MachinesAudit("", {"a": found, "b": found})):
+        least, most = figures.relative_excess
+        assert least < exact < most
 
 
 def liblinear(constant: float, kind: str = "L2R_L2LOSS_SVC_DUAL") -> str:
