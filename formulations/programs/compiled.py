@@ -128,8 +128,7 @@ def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str
         As in `compile_program`.
     """
     data, chain, inverse = _compiled(problem)
-    _names(problem)
-    variables = {variable.name(): variable for variable in problem.variables()}
+    variables = _variables(problem)
     form = make_standard_form(data, inverse)
     return form, find_columns(variables, data, chain), find_rows(problem, data)
 
@@ -187,7 +186,7 @@ def compile_with_values(
     Returns
     -------
     form : StandardForm
-        Program, as a minimisation.
+        Program, as a minimisation, with the names of its variables' entries.
     values : callable
         Maps x, of shape (n,), to the values of the problem's variables by name.
 
@@ -197,14 +196,15 @@ def compile_with_values(
         As in `compile_program`.
     """
     data, chain, inverse = _compiled(problem)
-    names = _names(problem)
+    variables = _variables(problem)
+    form = make_standard_form(data, inverse)
 
     def values(x: Array) -> dict[str, Array]:
         # cvxpy has sparse values of diagonal variables.
         known = chain.invert(as_result(x), inverse).primal_vars
-        return {name: dense(known[id]) for id, name in names.items()}
+        return {name: dense(known[variable.id]) for name, variable in variables.items()}
 
-    return make_standard_form(data, inverse), values
+    return name_columns(form, problem, find_columns(variables, data, chain)), values
 
 
 def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> SimpleNamespace:
@@ -224,12 +224,12 @@ def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> Simpl
     )
 
 
-def _names(problem: Any) -> dict[int, str]:
-    """Return the names of a problem's variables, by id."""
-    names = {variable.id: variable.name() for variable in problem.variables()}
-    if len(set(names.values())) < len(names):
+def _variables(problem: Any) -> dict[str, Any]:
+    """Return a problem's variables by name."""
+    variables = {variable.name(): variable for variable in problem.variables()}
+    if len(variables) < len(problem.variables()):
         raise ValueError("two variables have the same name: give each a name of its own")
-    return names
+    return variables
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:

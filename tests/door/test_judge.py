@@ -255,6 +255,14 @@ def test_page_fits_and_its_html_is_escaped() -> None:
     assert record["bound"]["lower"] <= 1.0 <= record["bound"]["upper"]
 
 
+def test_a_problem_that_is_not_convex_is_refused_by_its_variables() -> None:
+    x = cp.Variable(4, name="x")
+    curved = cp.quad_form(x, cp.psd_wrap(np.diag([1.0, 1.0, -3.0, 1.0])))
+    problem = cp.Problem(cp.Minimize(curved), [cp.abs(x) <= 1])
+    with pytest.raises(ValueError, match=r"not convex: .* objective in x\[2\] is -6"):
+        judge(problem, answers={"none": {"x": np.zeros(4)}})
+
+
 def test_bad_arguments_are_sentences(tmp_path: Path) -> None:
     x = cp.Variable(name="x")
     with pytest.raises(ValueError, match="agree_tol must be a positive number"):
