@@ -24,7 +24,8 @@ from equimargin.proofs import Agreement, Verdict
 from equimargin.proofs.program import optimum
 from equimargin.proofs.program.worth import worth
 from equimargin.solvers import SOLVERS, exact_optimum
-from equimargin.solvers.solution import Limits
+from equimargin.solvers.program_solution import ProgramSolution
+from equimargin.solvers.solution import Limits, Status
 from narrow import as_a, present
 
 EXAMPLES = 12
@@ -87,6 +88,14 @@ def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
 @pytest.mark.parametrize("name", OF_SHIPPED)
 def test_every_solver_conforms(name: str) -> None:
     check_own_solver(SOLVERS[name], EXAMPLES)
+
+
+def test_solver_of_the_value_nan_is_refuted() -> None:
+    def of_nan(problem: Any, *_: Any) -> ProgramSolution:
+        return ProgramSolution(problem, "nan", Status.OPTIMAL, "", None, 0.0, 1e-6, np.nan)
+
+    with pytest.raises(AssertionError, match="has the value nan, where the optimum is"):
+        check_own_solver(replace(SOLVERS["one_class.libsvm"], function=of_nan), examples=1)
 
 
 def test_libsvm_has_the_multipliers_of_a_half_space_without_an_offset() -> None:
