@@ -141,6 +141,23 @@ def check_count(value: object, name: str) -> int:
     )
 
 
+def check_jobs(value: object, name: str) -> int | None:
+    """Return a number of processes or threads for joblib.
+
+    Parameters
+    ----------
+    value : object
+        Integer of any type, except 0: -1 is all cores, -2 all but one, and so on; or
+        None, joblib's default.
+    name : str
+        Name of the argument.
+    """
+    if value is None:
+        return None
+    wanted = "a whole number from 1 on, -1 for all cores or -2 for all but one"
+    return int(check_number(value, name, wanted, lambda v: v != 0 and v.is_integer()))
+
+
 def check_choice(value: object, name: str, options: Sequence[Choice]) -> Choice:
     """Return the option that equals a value.
 

@@ -129,9 +129,9 @@ class ComparisonRequest:
         optimum is proven, and answers that no verdict needs are started, however long
         the comparison has taken.
     jobs : int, optional
-        Number of processes; -1 uses all cores. Above 1, user-defined formulations and
-        solvers must be registered by modules that other processes can import; otherwise
-        their answers fail, with that reason.
+        Number of processes; -1 uses all cores, -2 all but one. Above 1, user-defined
+        formulations and solvers must be registered by modules that other processes can
+        import; otherwise their answers fail, with that reason.
     include_controls : bool, optional
         True to declare the negative controls, too.
     device : str, optional
@@ -222,7 +222,7 @@ class ComparisonRequest:
     def __post_init__(self) -> None:
         """Convert the fields to numbers and tuples, and refuse invalid values."""
         from equimargin.formulations.numeric.arguments import (
-            check_number,
+            check_jobs,
             format_value,
             optional_limit,
             positive_finite,
@@ -238,10 +238,7 @@ class ComparisonRequest:
         }
         made["total_time"] = optional_limit(self.total_time, "total_time")
         made["device"] = check_device(self.device)
-        processes = "a whole number of processes from 1 on, or -1 for all cores"
-        made["jobs"] = int(
-            check_number(self.jobs, "jobs", processes, lambda v: v % 1 == 0 and v != 0)
-        )
+        made["jobs"] = check_jobs(self.jobs, "jobs") or 1
         for name in ("formulations", "solvers"):
             chosen = getattr(self, name)
             made[name] = (

@@ -19,10 +19,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from joblib import cpu_count
 from scipy import sparse
 
 from equimargin.boundaries import rank_boundaries
 from equimargin.comparison import compare
+from equimargin.estimators.pairwise_coupling import PairwiseCoupling
 from equimargin.formulations import (
     classification,
     declare,
@@ -40,6 +42,7 @@ from equimargin.formulations import (
 from equimargin.formulations.documents.shared.reduced_graph import reduction_factor
 from equimargin.formulations.numeric.arguments import format_value
 from equimargin.metrics import pairwise_accuracy
+from equimargin.selection import cost_grid, grid
 from equimargin.selection.along_path import best
 from equimargin.solvers import (
     RegularizationPath,
@@ -51,6 +54,7 @@ from equimargin.solvers import (
     solve_grid,
 )
 from equimargin.solvers.batches.one_vs_one import one_vs_one
+from equimargin.svm import SVC
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [3.0, 0.0]])
 SIGNS = [1.0, -1.0, 1.0, -1.0]
@@ -444,3 +448,26 @@ def test_limits_are_numbers(value: Any) -> None:
             match=rf"^{re.escape(name)} must be .*, not {re.escape(format_value(value))}$",
         ):
             door(**{name: value})
+
+
+@pytest.mark.parametrize("value", ["1", True, 1.5, 0, np.nan])
+def test_jobs_are_a_whole_number_other_than_0(value: Any) -> None:
+    doors: list[tuple[str, Callable[[], Any]]] = [
+        ("jobs", lambda: compare(classification(X, SIGNS), jobs=value)),
+        ("n_jobs", lambda: SVC(n_jobs=value).fit(X, SIGNS)),
+        ("n_jobs", lambda: PairwiseCoupling(SVC(), cv=2, n_jobs=value).fit(X, SIGNS)),
+        ("n_jobs", lambda: grid(X, SIGNS, folds=2, n_jobs=value)),
+        ("n_jobs", lambda: cost_grid(X, SIGNS, task="classification", folds=2, n_jobs=value)),
+    ]
+    for name, door in doors:
+        said = f"{name} must be a whole number from 1 on, -1 for all cores or -2 for all but one"
+        with pytest.raises(ValueError, match=f"^{said}, not {re.escape(format_value(value))}$"):
+            door()
+
+
+def test_jobs_below_0_leave_processors_free_as_in_joblib() -> None:
+    fewer = max(cpu_count() - 1, 1)
+    assert SVC(n_jobs=-2).fit(X, SIGNS)._limits["n_jobs"] == fewer
+    assert SVC().fit(X, SIGNS)._limits["n_jobs"] == 1
+    found = compare(classification(X, SIGNS), "svm.soft.primal", "CLARABEL", jobs=-2)
+    assert found.planned == (1,) == (len(found.answers),)

@@ -20,6 +20,7 @@ from equimargin.estimators.fitted import Functions, Proof, ProvenSolution, make_
 from equimargin.formulations import Kernel, Problem
 from equimargin.formulations.kernels.given_matrix import asymmetry
 from equimargin.formulations.kernels.registry import KERNELS, list_parameters, named_kernel
+from equimargin.formulations.numeric.arguments import check_jobs
 from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
 from equimargin.solvers import Solution, Status, solve
 
@@ -66,7 +67,7 @@ class ProvenEstimator(BaseEstimator):
         return {
             "tol": self.tol,
             "time_limit": self.time_limit,
-            "n_jobs": effective_n_jobs(self.n_jobs),
+            "n_jobs": effective_n_jobs(check_jobs(self.n_jobs, "n_jobs")),
         }
 
     def _prove(self, solutions: Sequence[ProvenSolution]) -> None:

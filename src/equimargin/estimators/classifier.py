@@ -130,7 +130,7 @@ class MarginClassifier(Classifier, DeviceEstimator, PairProbabilities):
     time_limit : float or None, default None
         Time limit per pair of classes, in seconds.
     n_jobs : int or None, default None
-        Threads of a large problem; None is 1 and -1 all.
+        Threads of a large problem; None is 1, -1 all, -2 all but one.
     device : str, default "cpu"
         "cpu", or "cuda" ("cuda:1", ...) for an NVIDIA card, on which all pairs of
         classes run at once (`one_vs_one`).

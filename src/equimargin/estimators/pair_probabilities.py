@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from equimargin.formulations.documents.coupling import TOO_SURE
-from equimargin.formulations.numeric.arguments import format_value
+from equimargin.formulations.numeric.arguments import check_jobs, format_value
 from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.solvers.probability.coupling import wlw
 from equimargin.solvers.probability.sigmoid import platt
@@ -163,7 +163,7 @@ def fit_sigmoids(
         Maximum number of folds, to which the rows of each class are assigned in turn;
         or a splitter of scikit-learn, for the rows of each pair.
     n_jobs : int or None, default None
-        Processes; None is 1 and -1 all.
+        Processes; None is 1, -1 all, -2 all but one.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def fit_sigmoids(
         rows = find_rows(y, pair, weights)
         fold = assign_folds(y[rows], cv)
         parts = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
-        held_out = Parallel(n_jobs=n_jobs)(
+        held_out = Parallel(n_jobs=check_jobs(n_jobs, "n_jobs"))(
             delayed(_evaluate)(estimator, X, y, weights, pair[1], *part) for part in parts
         )
         f = np.empty(len(rows))

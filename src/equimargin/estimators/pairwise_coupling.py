@@ -57,7 +57,7 @@ class PairwiseCoupling(MetaEstimatorMixin, ClassifierMixin, PairProbabilities, B
         Maximum number of folds, to which the rows of each class are assigned in turn, so
         that nothing is random; or a splitter of scikit-learn, for the rows of each pair.
     n_jobs : int or None, default None
-        Processes for the folds of a pair; None is 1 and -1 all.
+        Processes for the folds of a pair; None is 1, -1 all, -2 all but one.
 
     Attributes
     ----------

@@ -174,7 +174,7 @@ class MarginClassifierPathCV(PathCV, Classifier):
     tol : float, default 1e-8
         Relative gap of the last fit.
     n_jobs : int or None, default None
-        Processes of the folds, and threads of the last fit; None is 1 and -1 all.
+        Processes of the folds, and threads of the last fit; None is 1, -1 all, -2 all but one.
 
     Attributes
     ----------

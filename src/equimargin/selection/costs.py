@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equimargin.formulations import Kernel
-from equimargin.formulations.numeric.arguments import check_number
+from equimargin.formulations.numeric.arguments import check_jobs, check_number
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.problem.choices import LossName
 from equimargin.formulations.problem.margin import MarginProblem
@@ -119,7 +119,7 @@ class CostGridOptions(TypedDict, total=False):
     random_state : int
         Seed of the folds.
     n_jobs : int
-        Processes, -1 for all cores.
+        Processes; -1 is all cores, -2 all but one.
     device : str
         Device, as in `solve_grid`, for classification and regression; "cpu" by default.
         All costs and folds of a kernel then run together.
@@ -214,7 +214,7 @@ def cost_grid(
     device = check_device(options.get("device", PROCESSOR))
     if device == PROCESSOR:
         follow = (delayed(_solved)(job, prices, *limits) for job in chain.from_iterable(jobs))
-        results = iter(Parallel(n_jobs=options.get("n_jobs", 1))(follow))
+        results = iter(Parallel(n_jobs=check_jobs(options.get("n_jobs", 1), "n_jobs"))(follow))
     else:
         results = chain.from_iterable(
             _solved_on(device, of_kernel, prices, *limits) for of_kernel in jobs

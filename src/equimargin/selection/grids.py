@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations import Kernel, Problem, linear
 from equimargin.formulations.kernels.kernel import Precomputed
-from equimargin.formulations.numeric.arguments import check_choice, did_you_mean, format_value
+from equimargin.formulations.numeric.arguments import (
+    check_choice,
+    check_jobs,
+    did_you_mean,
+    format_value,
+)
 from equimargin.formulations.numeric.arrays import Array, Index, is_sparse
 from equimargin.formulations.problem.choices import TASKS, LossName
 from equimargin.formulations.problem.construct import make_family_problem, make_margin_problem
@@ -154,7 +159,7 @@ class GridOptions(TypedDict, total=False):
     random_state : int
         Seed of the folds.
     n_jobs : int
-        Processes, -1 for all cores.
+        Processes; -1 is all cores, -2 all but one.
     family : str or None
         Family of the task with hinge loss, such as "rvm"; by default its margin
         problem.
@@ -420,9 +425,8 @@ def _followed(
         options.get("time_limit"),
     )
     follow = (delayed(job.run)(lambda_min, max_events, time_limit) for job in jobs)
-    for done, result in enumerate(
-        Parallel(n_jobs=options.get("n_jobs", 1), return_as="generator")(follow), start=1
-    ):
+    work = Parallel(n_jobs=check_jobs(options.get("n_jobs", 1), "n_jobs"), return_as="generator")
+    for done, result in enumerate(work(follow), start=1):
         yield result
         if "progress" in options:
             options["progress"](done, len(jobs))

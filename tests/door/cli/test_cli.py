@@ -299,7 +299,7 @@ def test_nothing_is_printed_to_standard_output_without_pairs(tmp_path: Path) -> 
         (["xor", "--kernel", "rbf", "--gamma", "-1"], ["gamma"]),
         (["xor", "--tol", "nan"], ["tol"]),
         (["xor", "--time-limit", "inf"], ["time_limit", "finite"]),
-        (["xor", "--jobs", "0"], ["jobs must be a whole number of processes from 1 on", "not 0"]),
+        (["xor", "--jobs", "0"], ["jobs must be a whole number from 1 on", "not 0"]),
         (["xor", "--sample", "1"], ["one class"]),
         (
             ["xor", "--formulation", "rank.*", "--solver", "CLARABEL"],
