@@ -96,6 +96,18 @@ class Matrix:
         """
         return Matrix(tuple(self.rows[i] for i in rows), self.width)
 
+    def with_transpose(self, B: Matrix) -> Matrix:
+        """Return [M B'].
+
+        Parameters
+        ----------
+        B : Matrix
+            Matrix with as many columns as this one has rows.
+        """
+        pairs = zip(self.rows, B.transposed.rows, strict=True)
+        rows = ({**p, **{self.width + j: entry for j, entry in b.items()}} for p, b in pairs)
+        return Matrix(tuple(rows), self.width + B.height)
+
 
 def over_common_denominator(values: Sequence[Fraction]) -> tuple[list[int], int]:
     """Return rational numbers as integers and their smallest common denominator.
@@ -143,16 +155,3 @@ def mixture(share: Fraction, x: Sequence[Fraction], y: Sequence[Fraction]) -> li
         Vectors of one length.
     """
     return [v + share * (w - v) for v, w in zip(x, y, strict=True)]
-
-
-def shift_columns(row: Row, places: int) -> Row:
-    """Return a row with its entries so many columns further to the right.
-
-    Parameters
-    ----------
-    row : Row
-        Nonzero entries, by column.
-    places : int
-        Number of columns.
-    """
-    return {j + places: entry for j, entry in row.items()}

@@ -18,13 +18,7 @@ from fractions import Fraction
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import (
-    Matrix,
-    Vector,
-    mixture,
-    negative,
-    shift_columns,
-)
+from equimargin.formulations.programs.rational import Matrix, Vector, mixture, negative
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
@@ -133,12 +127,7 @@ def stationarity(program: Program) -> Matrix:
     program : Program
         Any convex program.
     """
-    before = program.n + len(program.b)
-    parts = zip(program.P.rows, program.A.transposed.rows, program.G.transposed.rows, strict=True)
-    rows = tuple(
-        {**p, **shift_columns(a, program.n), **shift_columns(g, before)} for p, a, g in parts
-    )
-    return Matrix(rows, before + len(program.h))
+    return program.P.with_transpose(Matrix((*program.A.rows, *program.G.rows), program.n))
 
 
 def _inside(

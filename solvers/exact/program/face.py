@@ -15,14 +15,14 @@ feasible, with equal values: an optimum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Row, Vector, negative, shift_columns
+from equimargin.formulations.programs.rational import Matrix, Vector, negative
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
@@ -167,13 +167,9 @@ def _independent(
 
 def _system(program: Program, tight: Sequence[int]) -> Matrix:
     """Return the matrix of the face's linear system."""
-    below = (*program.A.rows, *(program.G.rows[i] for i in tight))
-    beside = Matrix(below, program.n).transposed.rows
-    top: Iterator[Row] = (
-        {**row, **shift_columns(column, program.n)}
-        for row, column in zip(program.P.rows, beside, strict=True)
-    )
-    return Matrix((*top, *below), program.n + len(below))
+    below = Matrix((*program.A.rows, *(program.G.rows[i] for i in tight)), program.n)
+    top = program.P.with_transpose(below)
+    return Matrix((*top.rows, *below.rows), top.width)
 
 
 def _faults(program: Program, pair: Pair) -> tuple[set[int], set[int]]:
