@@ -116,7 +116,7 @@ def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str
     Returns
     -------
     form : StandardForm
-        Program, as a minimisation.
+        Program, as a minimisation, with the names of its variables' entries.
     columns : dict of str to slice
         Places of the problem's variables in x, column by column.
     rows : dict of str to slice
@@ -128,28 +128,21 @@ def compile_form(problem: Any) -> tuple[StandardForm, dict[str, slice], dict[str
         As in `compile_program`.
     """
     data, chain, inverse = _compiled(problem)
-    variables = _variables(problem)
-    form = make_standard_form(data, inverse)
-    return form, find_columns(variables, data, chain), find_rows(problem, data)
+    return *_named_form(problem, data, chain, inverse), find_rows(problem, data)
 
 
-def name_columns(form: StandardForm, problem: Any, columns: dict[str, slice]) -> StandardForm:
-    """Return the standard form of a cvxpy problem with the names of its variables' entries.
-
-    Parameters
-    ----------
-    form : StandardForm
-        Standard form.
-    problem : cvxpy.Problem
-        Problem.
-    columns : dict of str to slice
-        Places of the problem's variables in x.
-    """
+def _named_form(
+    problem: Any, data: Any, chain: Any, inverse: Any
+) -> tuple[StandardForm, dict[str, slice]]:
+    """Return the standard form with names of its variables' entries, and their places."""
+    variables = {variable.name(): variable for variable in problem.variables()}
+    if len(variables) < len(problem.variables()):
+        raise ValueError("two variables have the same name: give each a name of its own")
+    form, columns = make_standard_form(data, inverse), find_columns(variables, data, chain)
     names = [f"(auxiliary {j})" for j in range(len(form.q))]
-    shapes = {variable.name(): variable.shape for variable in problem.variables()}
     for name, place in columns.items():
-        names[place] = entry_names(name, shapes[name], place.stop - place.start)
-    return replace(form, names=tuple(names))
+        names[place] = entry_names(name, variables[name].shape, place.stop - place.start)
+    return replace(form, names=tuple(names)), columns
 
 
 def entry_names(name: str, shape: tuple[int, ...], size: int) -> list[str]:
@@ -196,15 +189,13 @@ def compile_with_values(
         As in `compile_program`.
     """
     data, chain, inverse = _compiled(problem)
-    variables = _variables(problem)
-    form = make_standard_form(data, inverse)
 
     def values(x: Array) -> dict[str, Array]:
         # cvxpy has sparse values of diagonal variables.
         known = chain.invert(as_result(x), inverse).primal_vars
-        return {name: dense(known[variable.id]) for name, variable in variables.items()}
+        return {variable.name(): dense(known[variable.id]) for variable in problem.variables()}
 
-    return name_columns(form, problem, find_columns(variables, data, chain)), values
+    return _named_form(problem, data, chain, inverse)[0], values
 
 
 def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> SimpleNamespace:
@@ -222,14 +213,6 @@ def as_result(x: Array, z: Array | None = None, objective: float = 0.0) -> Simpl
     return SimpleNamespace(
         status="Solved", x=x, z=z, obj_val=objective, solve_time=None, iterations=None
     )
-
-
-def _variables(problem: Any) -> dict[str, Any]:
-    """Return a problem's variables by name."""
-    variables = {variable.name(): variable for variable in problem.variables()}
-    if len(variables) < len(problem.variables()):
-        raise ValueError("two variables have the same name: give each a name of its own")
-    return variables
 
 
 def _compiled(problem: Any) -> tuple[Any, Any, Any]:

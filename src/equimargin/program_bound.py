@@ -16,7 +16,7 @@ from equimargin.formulations.notebook import notebook_html
 from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.decimals import format_lower, format_upper
-from equimargin.formulations.programs.compiled import compile_form, name_columns
+from equimargin.formulations.programs.compiled import compile_form
 from equimargin.formulations.programs.model_file import OptimisationModel
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
@@ -230,8 +230,7 @@ def bound(
             "x and y are those of a model file; a cvxpy problem has its own values: solve it "
             "before, or assign to its variables"
         )
-    form, columns, _ = compile_form(problem)
-    form = name_columns(form.tidied(), problem, columns)
+    form = compile_form(problem)[0].tidied()
     found = form_interval(
         form, *solve_form(form, solver or DEFAULT_SOLVER, seconds), width=width, seconds=seconds
     )

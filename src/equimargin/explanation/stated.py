@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.programs.compiled import compile_form, entry_names, name_columns
+from equimargin.formulations.programs.compiled import compile_form, entry_names
 from equimargin.formulations.programs.model_lines import Lines, Side, find_lines
 from equimargin.formulations.programs.standard_form import (
     StandardForm,
@@ -188,8 +188,8 @@ def state_problem(problem: Any) -> ExplainedProgram:
     ValueError
         If the problem is none, or cvxpy does not compile it to such a program.
     """
-    form, columns, places = compile_form(problem)
-    form = name_columns(form.tidied(), problem, columns)
+    form, _, places = compile_form(problem)
+    form = form.tidied()
     if not all(np.isfinite(part).all() for part in (form.P.data, form.q, form.G.data, form.h)):
         raise ValueError(
             "the problem has a number that is inf or nan; mend it, or leave out a constraint "
