@@ -94,6 +94,18 @@ value ends the run.
 """
 
 
+@dataclass
+class _RecordedCallback:
+    """Callback, and True if its last return value ended the run."""
+
+    function: Callback
+    ended: bool = False
+
+    def __call__(self, *shown: Any) -> bool:
+        self.ended = bool(self.function(*shown))
+        return self.ended
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits that stop a run.
@@ -125,8 +137,12 @@ class Limits:
     has_successor: bool = False
     device: str = PROCESSOR
 
+    def __post_init__(self) -> None:
+        if self.callback is not None and not isinstance(self.callback, _RecordedCallback):
+            object.__setattr__(self, "callback", _RecordedCallback(self.callback))
+
     def ended(self, status: Status) -> bool:
-        """Return True if a limit of the caller ended a run.
+        """Return True if a limit or the callback of the caller ended a run.
 
         The solver's own iteration limit is none of the caller's.
 
@@ -135,7 +151,8 @@ class Limits:
         status : Status
             Status of the run.
         """
-        by_caller = self.max_iter is not None or self.callback is not None
+        callback_ended = isinstance(self.callback, _RecordedCallback) and self.callback.ended
+        by_caller = self.max_iter is not None or callback_ended
         return status is Status.TIME_LIMIT or (status is Status.ITERATION_LIMIT and by_caller)
 
     def left(self, seconds: float, iterations: int = 0) -> Limits:

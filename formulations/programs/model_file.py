@@ -45,7 +45,7 @@ CHANGES = ("ignored", "duplicate", "same name")
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class OptimisationModel:
     """Program in floats, with the rows that state it.
 
     Parameters
@@ -91,7 +91,7 @@ class Model:
         return self.form.on_dual_cone(z)
 
 
-def read_model(path: Path) -> Model:
+def read_model(path: Path) -> OptimisationModel:
     """Return the model of a file.
 
     Parameters
@@ -219,7 +219,7 @@ def _plain(message: str) -> str:
     return " ".join(message.removeprefix("WARNING:").removeprefix("ERROR:").split())
 
 
-def _model(given: Any, path: Path) -> Model:
+def _model(given: Any, path: Path) -> OptimisationModel:
     """Return the model of HiGHS's arrays."""
     lp = given.lp_
     kinds = [kind for kind in lp.integrality_ if kind != highspy.HighsVarType.kContinuous]
@@ -255,7 +255,7 @@ def _model(given: Any, path: Path) -> Model:
             (lp.row_names_, lp.num_row_, "r"),
         )
     )
-    return Model(replace(form, names=columns), maximised, rows, above, below)
+    return OptimisationModel(replace(form, names=columns), maximised, rows, above, below)
 
 
 def from_ranges(

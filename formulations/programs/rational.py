@@ -143,3 +143,16 @@ def mixture(share: Fraction, x: Sequence[Fraction], y: Sequence[Fraction]) -> li
         Vectors of one length.
     """
     return [v + share * (w - v) for v, w in zip(x, y, strict=True)]
+
+
+def shift_columns(row: Row, places: int) -> Row:
+    """Return a row with its entries so many columns further to the right.
+
+    Parameters
+    ----------
+    row : Row
+        Nonzero entries, by column.
+    places : int
+        Number of columns.
+    """
+    return {j + places: entry for j, entry in row.items()}

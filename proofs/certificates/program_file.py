@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.programs.model_file import Model, read_model, read_text
+from equimargin.formulations.programs.model_file import OptimisationModel, read_model, read_text
 from equimargin.formulations.programs.standard_form import StandardForm
 from equimargin.proofs import checker
 
 
-def read_program_file(path: Path) -> Model:
+def read_program_file(path: Path) -> OptimisationModel:
     """Return the program of a model file or of a certificate of format 2.
 
     Parameters
@@ -51,7 +51,7 @@ def read_program_file(path: Path) -> Model:
         ) from None
 
 
-def _model(given: checker.ConicProgram) -> Model:
+def _model(given: checker.ConicProgram) -> OptimisationModel:
     """Return a program in floats.
 
     Raises
@@ -80,7 +80,7 @@ def _model(given: checker.ConicProgram) -> Model:
         tuple(f"x{j}" for j in range(n)),
     )
     rows = len(form.h)
-    return Model(
+    return OptimisationModel(
         form.tidied(),
         False,
         tuple(f"r{i}" for i in range(rows)),

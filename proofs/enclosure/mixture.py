@@ -18,7 +18,13 @@ from fractions import Fraction
 
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Row, Vector, mixture, negative
+from equimargin.formulations.programs.rational import (
+    Matrix,
+    Vector,
+    mixture,
+    negative,
+    shift_columns,
+)
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import solve_in_floats
 
@@ -129,7 +135,9 @@ def stationarity(program: Program) -> Matrix:
     """
     before = program.n + len(program.b)
     parts = zip(program.P.rows, program.A.transposed.rows, program.G.transposed.rows, strict=True)
-    rows = tuple({**p, **_moved(a, program.n), **_moved(g, before)} for p, a, g in parts)
+    rows = tuple(
+        {**p, **shift_columns(a, program.n), **shift_columns(g, before)} for p, a, g in parts
+    )
     return Matrix(rows, before + len(program.h))
 
 
@@ -157,7 +165,3 @@ def _inside(
     if solution is None or not solution.finite or not solution.x[n] > 0:
         return None
     return solution.x[:n]
-
-
-def _moved(row: Row, places: int) -> Row:
-    return {j + places: v for j, v in row.items()}

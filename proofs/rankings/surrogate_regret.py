@@ -31,9 +31,9 @@ from math import ceil, inf, lcm, nextafter, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.numeric.arguments import positive
+from equimargin.formulations.numeric.arrays import Mask
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.exact.misranked import LeastMisranked, least_misranked
@@ -54,7 +54,6 @@ from equimargin.solvers.exact.path.result import ExactPath, rational
 from equimargin.solvers.exact.program.clock import Clock, OutOfTime
 from equimargin.solvers.path.result import SMALLEST_LAMBDA, RegularizationPath
 
-Flags = NDArray[np.bool_]
 JUST_BELOW = 2.0**-30
 """Relative distance from the first breakpoint, beyond the rounding of its lambda."""
 
@@ -185,7 +184,7 @@ class SurrogateRegret:
         """
         return excess(self.misranked(C), self.fewest)
 
-    def pairs(self, C: Any) -> tuple[Flags, Flags]:
+    def pairs(self, C: Any) -> tuple[Mask, Mask]:
         """Return which pairs the optimum at C misorders, in the order of `problem.rows`.
 
         Parameters
@@ -479,11 +478,11 @@ class _Crossings:
         start, end = segment.start - thresholds, segment.end - thresholds
         high = segment.low + 1 if segment.high is None else segment.high
         self.low = segment.low
-        below: Flags = (start < 0) | ((start == 0) & (end <= 0))
+        below: Mask = (start < 0) | ((start == 0) & (end <= 0))
         self.number_at, self.number = int((start <= 0).sum()), int(below.sum())
         # A falling margin is at its threshold at the crossing and below it afterwards.
-        falls: Flags = (start > 0) & (end < 0)
-        rises: Flags = (start < 0) & (end > 0)
+        falls: Mask = (start > 0) & (end < 0)
+        rises: Mask = (start < 0) & (end > 0)
         self.at: dict[Fraction, list[int]] = {}
         for r in np.flatnonzero(falls | rises).tolist():
             C = self.low + (high - self.low) * Fraction(start[r], start[r] - end[r])

@@ -30,7 +30,7 @@ import numpy as np
 
 from equimargin.formulations.bounds.intervals import SIZE_FLOOR
 from equimargin.formulations.kernels.gram import STORED_ROWS
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.point import Point
 from equimargin.formulations.rows.listed import LISTED_PAIRS
@@ -41,7 +41,6 @@ from equimargin.solvers.dual.newton_on_face import (
 )
 from equimargin.solvers.dual.sweeps import (
     ROW_CURVATURE_FLOOR,
-    Order,
     RowArrays,
     SparseRows,
     SweepGoal,
@@ -186,7 +185,7 @@ class Dual:
     rows: RowArrays
     ridge: Array
     X: StoredRows
-    movable: Order
+    movable: Index
     row_work: int
 
     @classmethod
@@ -234,7 +233,7 @@ class Dual:
 
     def sweep_on(
         self,
-        order: Order,
+        order: Index,
         state: SweepState,
         tol: float,
         sweeps: int,
@@ -348,12 +347,12 @@ def _sweep_on(
     return state.ready
 
 
-def _free(dual: Dual, alpha: Array) -> Order:
+def _free(dual: Dual, alpha: Array) -> Index:
     """Return the rows strictly inside their bounds."""
     return np.flatnonzero((alpha > 0) & (alpha < dual.problem.box))
 
 
-def _factorisations(dual: Dual, free: Order, spent: DescentCounters) -> int:
+def _factorisations(dual: Dual, free: Index, spent: DescentCounters) -> int:
     """Return how many factorisations cost at most the sweeps since the last attempt."""
     if len(free) > dual.most_free(spent.work):
         return 0

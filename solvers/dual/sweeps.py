@@ -28,15 +28,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equimargin.formulations.kernels.features import Explicit
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import brief, brief_by, brief_for, fast, jit, part
 from equimargin.formulations.numeric.prefetch import prefetch
 from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.products.row_access import (
-    Index,
+    Positions,
     row_add,
     row_clear,
     row_dot,
@@ -45,8 +44,6 @@ from equimargin.solvers.products.row_access import (
 )
 from equimargin.solvers.products.swept_rows import StoredRows, swept_add, swept_fetch
 from equimargin.solvers.progress import MULTIPLICATIONS_BETWEEN_CLOCK_CHECKS
-
-Order = NDArray[np.int64]
 
 OVER_RELAXATION = 1.3
 """Factor on the step that is optimal for a row alone, between 1 and 2.
@@ -111,8 +108,8 @@ class SparseRows(NamedTuple):
     `indptr` and `indices` are empty if row r is `data[r]` times point r.
     """
 
-    indptr: Index
-    indices: Index
+    indptr: Positions
+    indices: Positions
     data: Array
 
     @classmethod
@@ -304,7 +301,7 @@ def solve_restricted(
 
 
 @brief
-def shuffle(order: Order, seed: int) -> None:
+def shuffle(order: Index, seed: int) -> None:
     """Permute the rows at random, in place.
 
     Fisher-Yates exchanges with Marsaglia's xorshift generator, without division.
@@ -390,7 +387,7 @@ def quadratics(A: SparseRows, K: Array) -> Array:
 )
 @fast
 def sweep_on(
-    order: Order,
+    order: Index,
     state: SweepState,
     goal: SweepGoal,
     rows: RowArrays,
@@ -462,7 +459,7 @@ def sweep_on(
 
 @fast
 def sweep(
-    order: Order,
+    order: Index,
     low: float,
     high: float,
     omega: float,
@@ -567,7 +564,7 @@ def sweep(
 @jit
 def _settle(
     X: Any,
-    order: Order,
+    order: Index,
     t: Array,
     box: Array,
     at: SweepIterate,

@@ -38,15 +38,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.numeric.jit import run_seconds
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.formulations.rows.listed import LISTED_PAIRS, Pairs
 from equimargin.solvers.interrupt import interruptible
-from equimargin.solvers.lp.highs import Basis, Flags, dual_simplex
+from equimargin.solvers.lp.highs import Basis, dual_simplex
 from equimargin.solvers.lp.linear_program import entries
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.products.tiles import Tiles, tiles
@@ -54,8 +53,6 @@ from equimargin.solvers.progress import ConvergenceMonitor
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
 from equimargin.solvers.solution import Limits, Solution, Status
-
-Index = NDArray[np.intp]
 
 COLUMNS_ADDED = 25
 """Maximum number of columns added to the restricted program per pricing."""
@@ -394,7 +391,7 @@ class Master:
         self.basis.v = np.append(basic, inherited)
         return True
 
-    def _mixed(self) -> tuple[Flags, Index, Index]:
+    def _mixed(self) -> tuple[Mask, Index, Index]:
         """Return a mask of groups with slacks of both signs, and two counts per group.
 
         These are the rows of margin below 1, and all rows. Shapes (n,).
@@ -406,7 +403,7 @@ class Master:
         )
         return (low > 0) & (low < size), low, size
 
-    def _put_together(self, far: Flags) -> None:
+    def _put_together(self, far: Mask) -> None:
         """Regroup the rows of the groups `far`, nonbasic and with slacks of one sign."""
         kept = np.count_nonzero(~far)
         again = np.flatnonzero(far[self.group])

@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Mask
 from equimargin.formulations.programs.extras import highspy
 from equimargin.formulations.programs.quiet_highs import quiet_highs
 from equimargin.solvers.interrupt import interruptible
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +72,8 @@ class Basis:
         True for constraints with basic slacks.
     """
 
-    v: Flags
-    slacks: Flags
+    v: Mask
+    slacks: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ def dual_simplex(
     signs: Array,
     ends: Array,
     basis: Basis,
-    raised: Flags,
+    raised: Mask,
     tolerance: float,
     max_iter: int,
     seconds: float | None,
@@ -176,7 +174,7 @@ def dual_simplex(
 def run(
     program: LinearProgram,
     basis: Basis,
-    raised: Flags,
+    raised: Mask,
     tolerance: float,
     max_iter: int | None,
     seconds: float | None,

@@ -27,7 +27,7 @@ import numpy as np
 
 from equimargin.formulations.kernels.gram import STORED_ROWS
 from equimargin.formulations.numeric.arguments import check_count, check_number, positive
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.margin import MarginProblem
 from equimargin.formulations.problem.one_norm import OneNormProblem, Problem
 from equimargin.formulations.problem.refusal import Refusal
@@ -36,7 +36,7 @@ from equimargin.solvers.path.budget import Budget
 from equimargin.solvers.path.function import FunctionForm, balance
 from equimargin.solvers.path.linear import follow as linear
 from equimargin.solvers.path.linear.result import OneNormPath
-from equimargin.solvers.path.quadratic.active_set import Differences, Index, squared_lengths
+from equimargin.solvers.path.quadratic.active_set import Differences, squared_lengths
 from equimargin.solvers.path.quadratic.parametric_qp import followed
 from equimargin.solvers.path.quadratic.program import HandedOut, QuadraticPathProgram, RowConditions
 from equimargin.solvers.path.quadratic.trace import PathTrace

@@ -21,7 +21,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import FAST
 
-Index = NDArray[np.unsignedinteger[Any]]
+Positions = NDArray[np.unsignedinteger[Any]]
 
 
 def stored_rows(Z: Explicit) -> Any:
@@ -40,7 +40,7 @@ def stored_rows(Z: Explicit) -> Any:
     return (*stored_entries(Z.X), Z.d) if Z.sparse else Z.X
 
 
-def stored_entries(A: Any) -> tuple[Index, Index, Array]:
+def stored_entries(A: Any) -> tuple[Positions, Positions, Array]:
     """Return the three arrays of a CSR array, the first two unsigned.
 
     For a signed index numba checks whether it counts from the end.

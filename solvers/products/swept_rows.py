@@ -20,7 +20,7 @@ from equimargin.formulations.kernels.features import Explicit
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.jit import in_numpy, part
 from equimargin.formulations.numeric.prefetch import prefetch
-from equimargin.solvers.products.row_access import Index, stored_entries
+from equimargin.solvers.products.row_access import Positions, stored_entries
 
 FETCHED = np.uint32(64)
 """Maximum number of entries, and of columns, of a row that are prefetched.
@@ -36,9 +36,9 @@ class StoredRows(NamedTuple):
 
     Parameters
     ----------
-    starts : Index of shape (m + 1,)
+    starts : Positions of shape (m + 1,)
         Start of each row.
-    columns : Index
+    columns : Positions
         Columns of the entries, unsigned because for a signed index numba checks whether
         it counts from the end; empty if every row has all d columns.
     entries : Array
@@ -47,8 +47,8 @@ class StoredRows(NamedTuple):
         Number of columns.
     """
 
-    starts: Index
-    columns: Index
+    starts: Positions
+    columns: Positions
     entries: Array
     d: int
 
@@ -83,7 +83,7 @@ def stored_array(X: Array) -> StoredRows:
 
 @part
 def swept_add(
-    factor: float, starts: Index, columns: Index, entries: Array, d: int, i: Any, w: Array
+    factor: float, starts: Positions, columns: Positions, entries: Array, d: int, i: Any, w: Array
 ) -> None:
     """Add factor z_i to w.
 
@@ -111,7 +111,7 @@ def swept_add(
 
 @in_numpy(lambda starts, columns, entries, i: None)
 @part
-def swept_fetch(starts: Index, columns: Index, entries: Array, i: Any) -> None:
+def swept_fetch(starts: Positions, columns: Positions, entries: Array, i: Any) -> None:
     """Prefetch z_i, which will be read soon.
 
     Parameters

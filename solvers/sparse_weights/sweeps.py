@@ -25,8 +25,7 @@ import numpy as np
 from equimargin.formulations.numeric.arrays import Array, Features, Index, is_sparse
 from equimargin.formulations.numeric.jit import brief, fast
 from equimargin.formulations.numeric.vector_loops import larger
-from equimargin.solvers.products.row_access import Index as Positions
-from equimargin.solvers.products.row_access import stored_entries
+from equimargin.solvers.products.row_access import Positions, stored_entries
 
 DECREASE = 0.01
 """Share of the decrease of the linear model that a step must achieve."""

@@ -17,7 +17,7 @@ from equimargin.formulations.numeric.arguments import positive
 from equimargin.formulations.numeric.arrays import Array
 from equimargin.formulations.numeric.decimals import format_lower, format_upper
 from equimargin.formulations.programs.compiled import compile_form, name_columns
-from equimargin.formulations.programs.model_file import Model
+from equimargin.formulations.programs.model_file import OptimisationModel
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.proofs.certificates.program import program_certificate
 from equimargin.proofs.certificates.program_file import read_program_file
@@ -241,7 +241,7 @@ def bound(
 
 
 def _bound_of_model(
-    model: Model,
+    model: OptimisationModel,
     name: str,
     x: Values | None,
     y: Values | None,
@@ -355,7 +355,7 @@ def values_in_order(values: Values, names: tuple[str, ...], argument: str, noun:
     return numbers
 
 
-def _natural(model: Model, x: Array, y: Array) -> Array:
+def _natural(model: OptimisationModel, x: Array, y: Array) -> Array:
     """Return the multipliers of prices y or -y, whichever fit the point better."""
     form = model.form
 

@@ -660,3 +660,25 @@ def test_auto_hands_out_the_point_that_proves_most() -> None:
     found = solve(ranking(X, [1, 0, 0, 0, 0, 0, 0], None, 1.0, polynomial(1, 1.0, 1.0)))
     assert (found.status, found.solver) == (Status.OPTIMAL, "huber")
     assert found.interval.relative_width < 1e-5
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_auto_passes_on_a_run_at_the_limit_of_its_solver_unless_the_callback_ended_it(
+    ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = ranking(LINE, [0, 1, 2])
+    good = solve(problem)
+
+    def limited(problem: Problem, limits: Limits, start: Any) -> Solution:
+        assert limits.callback is not None
+        limits.callback(5, good.lower, good.upper, good.point)
+        return replace(good, status=Status.ITERATION_LIMIT, reason="the limit of 5 iterations")
+
+    ran = [
+        replace(SOLVERS["smo"], name="limited", function=limited),
+        replace(SOLVERS["smo"], function=lambda *_: good),
+    ]
+    monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
+    found = solve(problem, callback=lambda *shown: ends)
+    assert found.status is (Status.ITERATION_LIMIT if ends else Status.OPTIMAL)
+    assert found.reason.startswith("limited passed the problem to smo") is not ends

@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 
 from equimargin.formulations.programs.program import Program
-from equimargin.formulations.programs.rational import Matrix, Row, Vector, negative
+from equimargin.formulations.programs.rational import Matrix, Row, Vector, negative, shift_columns
 from equimargin.solvers.exact.program.clock import Clock
 from equimargin.solvers.exact.program.floats import FloatSolution, on_grid
 from equimargin.solvers.exact.program.linear_system import independent_rows, solution_near
@@ -170,14 +170,10 @@ def _system(program: Program, tight: Sequence[int]) -> Matrix:
     below = (*program.A.rows, *(program.G.rows[i] for i in tight))
     beside = Matrix(below, program.n).transposed.rows
     top: Iterator[Row] = (
-        {**row, **_moved(column, program.n)}
+        {**row, **shift_columns(column, program.n)}
         for row, column in zip(program.P.rows, beside, strict=True)
     )
     return Matrix((*top, *below), program.n + len(below))
-
-
-def _moved(row: Row, places: int) -> Row:
-    return {j + places: v for j, v in row.items()}
 
 
 def _faults(program: Program, pair: Pair) -> tuple[set[int], set[int]]:

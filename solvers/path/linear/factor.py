@@ -19,13 +19,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import fast, jit
 from equimargin.formulations.numeric.vector_loops import larger
-
-Index = NDArray[np.int64]
 
 LEADING_BITS = 22
 """Binary digits of the leading part of a number.

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.rows.listed import Pairs
 from equimargin.solvers.path.budget import Budget, PathStop
-from equimargin.solvers.path.linear.factor import Index, empty
+from equimargin.solvers.path.linear.factor import empty
 from equimargin.solvers.path.linear.near import AffineRows, unlisted
 from equimargin.solvers.path.linear.result import OneNormPath
 from equimargin.solvers.path.linear.simplex import (

@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import fast, part
 from equimargin.formulations.numeric.vector_loops import larger, smaller
-from equimargin.solvers.path.linear.factor import Index
 
 PROVEN = 0.99
 """Fraction of a list's reach that a function may move.

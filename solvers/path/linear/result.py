@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equimargin.formulations.kernels.features import new_points
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.problem.one_norm import OneNormProblem
 from equimargin.formulations.problem.point import OneNormPoint
 from equimargin.solvers.path.result import OPTIMAL_GAP, check_lambda, check_lambdas
@@ -27,8 +27,6 @@ ARRAYS = {
     "low": "b",
 }
 """Names of the arrays in a path's file, and their kind: float, integer or bool."""
-
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,7 @@ class OneNormPath:
         bias, which has the number problem.size.
     rows, lower
         Rows on the margin, and their u at the lower end of the piece.
-    low : NDArray[np.bool_] of shape (rows of the problem,)
+    low : Mask of shape (rows of the problem,)
         True for rows of which u is the weight before the first flip.
     flipped_at, flips : Index
         Pieces before which a u changes between 0 and the weight, and the rows of these u.
@@ -78,7 +76,7 @@ class OneNormPath:
     values: Array
     rows: Index
     lower: Array
-    low: NDArray[np.bool_]
+    low: Mask
     flips: Index
     flipped_at: Index
     gaps: Array

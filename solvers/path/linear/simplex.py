@@ -39,11 +39,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import fast, jit, part
 from equimargin.solvers.path.linear.factor import (
     Factors,
-    Index,
     add_column,
     add_row,
     clear,

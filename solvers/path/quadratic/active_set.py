@@ -31,7 +31,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.numeric.jit import (
     ENTRY_IN_NUMPY,
     brief,
@@ -41,8 +41,6 @@ from equimargin.formulations.numeric.jit import (
     part,
 )
 
-Index = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Points = NDArray[np.uint32]
 """Point numbers.
 

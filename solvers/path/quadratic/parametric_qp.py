@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.solvers.path.budget import Budget, PathStop, StepLimit
 from equimargin.solvers.path.quadratic import steps
-from equimargin.solvers.path.quadratic.active_set import Index, PathWorkingSet, State, Subproblem
+from equimargin.solvers.path.quadratic.active_set import PathWorkingSet, State, Subproblem
 from equimargin.solvers.path.quadratic.program import (
     CERTIFIED_GAP,
     DOUBTED_GAP,

@@ -34,7 +34,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from equimargin.formulations.bounds.intervals import SIZE_FLOOR
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.formulations.numeric.jit import (
     ENTRY_IN_NUMPY,
     brief,
@@ -45,7 +45,7 @@ from equimargin.formulations.numeric.jit import (
 )
 from equimargin.formulations.numeric.rounding import UNIT
 from equimargin.formulations.numeric.vector_loops import larger
-from equimargin.solvers.path.quadratic.active_set import Differences, Index, Points, product
+from equimargin.solvers.path.quadratic.active_set import Differences, Points, product
 
 CERTIFIED_GAP = 1e-9
 """Maximum relative gap, as computed, of the breakpoints and midpoints of a path.

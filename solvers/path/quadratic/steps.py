@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index, Mask
 from equimargin.formulations.numeric.jit import (
     ENTRY_IN_NUMPY,
     brief,
@@ -32,8 +32,6 @@ from equimargin.formulations.numeric.vector_loops import larger, smaller
 from equimargin.solvers.path.quadratic.active_set import (
     SOLVES_BETWEEN_CLOCKS,
     Differences,
-    Index,
-    Mask,
     Points,
     State,
     Subproblem,

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from equimargin.formulations.numeric.arrays import Array
+from equimargin.formulations.numeric.arrays import Array, Index
 from equimargin.solvers.path.budget import PathStop
-from equimargin.solvers.path.quadratic.active_set import Index
 from equimargin.solvers.path.quadratic.program import DOUBT, GAP, MIDDLE, Gaps
 
 BREAKPOINTS_PER_PAGE = 64

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.numeric.arrays import Array, dense
 from equimargin.formulations.programs.compiled import compile_with_values
-from equimargin.formulations.programs.model_file import Model
+from equimargin.formulations.programs.model_file import OptimisationModel
 from equimargin.formulations.programs.standard_form import StandardForm, stated_constraints
 from equimargin.program_bound import values_in_order
 from equimargin.proofs.certificates.program_file import read_program_file
@@ -112,7 +112,7 @@ def _values(problem: Any) -> dict[str, Any]:
         return {variable.name(): variable.value for variable in problem.variables()}
 
 
-def _examine_model(model: Model, values: PointValues) -> PointFigures:
+def _examine_model(model: OptimisationModel, values: PointValues) -> PointFigures:
     """Return the figures of a point of a model file."""
     form = model.form
     x = values_in_order(values, model.columns, "the point", "variables")  # type: ignore[arg-type]

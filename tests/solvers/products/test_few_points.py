@@ -116,6 +116,8 @@ def recorded(*statuses: Status) -> tuple[Any, list[tuple[tuple[int, ...], Limits
     def run(problem: MarginProblem, limits: Limits, start: Any) -> Solution:
         calls.append((problem.X.shape, limits))
         point = Point(beta=np.zeros(M), alpha=np.zeros(problem.p))
+        if limits.callback is not None:
+            limits.callback(3, 0.0, problem.scale, point)
         return Solution(problem, "none", point, statuses[len(calls) - 1], "", 3, 2.0)
 
     return run, calls
@@ -128,7 +130,8 @@ def recorded(*statuses: Status) -> tuple[Any, list[tuple[tuple[int, ...], Limits
         (Status.NUMERICAL_FAILURE, Limits(max_iter=7, time_limit=5.0), True),
         (Status.ITERATION_LIMIT, Limits(), True),
         (Status.ITERATION_LIMIT, Limits(max_iter=3), False),
-        (Status.ITERATION_LIMIT, Limits(callback=print), False),
+        (Status.ITERATION_LIMIT, Limits(callback=lambda *shown: False), True),
+        (Status.ITERATION_LIMIT, Limits(callback=lambda *shown: True), False),
         (Status.TIME_LIMIT, Limits(time_limit=5.0), False),
         (Status.OPTIMAL, Limits(tol=2.0), False),
     ],
