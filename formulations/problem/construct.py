@@ -28,9 +28,9 @@ from equimargin.formulations.numeric.arguments import (
     check_reals,
     check_weights,
     cost,
-    did_you_mean,
     finite_cost,
     format_value,
+    one_of_these,
 )
 from equimargin.formulations.numeric.arrays import Array, Features, canonical, dense, is_sparse
 from equimargin.formulations.problem.choices import (
@@ -574,9 +574,9 @@ def find_related_problem(
     if family not in problems:
         reason = refuse_one_norm(first)
         excluded = f"; one-norm families have {reason}" if reason else ""
-        known = f"known of a {task} with the hinge: {', '.join(problems)}{excluded}"
         raise ValueError(
-            f"unknown family {family!r}{did_you_mean(family, list(problems))}; {known}"
+            f"a {task} with the hinge has no family {family!r}; choose "
+            f"{one_of_these(list(problems))}{excluded}"
         )
     return problems[family]
 

@@ -296,7 +296,11 @@ def test_an_unknown_name_is_a_key_error() -> None:
     ("arguments", "status", "words"),
     [
         ([], 2, "usage: python -m equimargin.testing [MODULE:]NAME"),
-        (["nowhere"], 2, "no formulation, solver or kernel is called nowhere"),
+        (["--help"], 0, "usage: python -m equimargin.testing [MODULE:]NAME"),
+        (["smo", "-h"], 0, "usage: python -m equimargin.testing [MODULE:]NAME"),
+        (["smo", "smo"], 2, "usage: python -m equimargin.testing [MODULE:]NAME"),
+        (["nowhere"], 2, "kernel is called nowhere; one of a module is named MODULE:NAME"),
+        (["equimargin.solvers:"], 2, "kernel of equimargin.solvers is called ''"),
         (["no_such_module:Thing"], 2, "no_such_module:Thing cannot be found"),
         (["equimargin.solvers:Nothing"], 2, "cannot be found"),
         (["equimargin.formulations.kernels.exponential:Nothing"], 2, "; it has exponential"),
@@ -318,6 +322,13 @@ def test_the_command_says_what_it_finds(
     ("argument", "status", "words"),
     [
         ("own_formulation:svm.soft.hinge", 0, "svm.soft.hinge conforms"),
+        (
+            "own_formulation:hinge",
+            2,
+            "own_formulation:hinge cannot be checked: hinge() is missing a required argument: 'd', "
+            "and a class or function that makes a solver or a kernel takes none; formulations, "
+            "solvers and kernels of own_formulation: svm.soft.hinge",
+        ),
         ("own_solver:ascent", 0, "ascent conforms"),
         ("test_check_solver:RIGHT", 0, "RIGHT conforms"),
         (

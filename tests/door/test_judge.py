@@ -70,7 +70,9 @@ def by_name(judgement: ProgramJudgement) -> dict[str, ProgramAnswer]:
 
 @pytest.mark.parametrize("name", WITH_OPTIMUM)
 def test_optimum_of_cvxpy_tests_is_inside_and_accurate_solvers_agree(name: str) -> None:
-    make: Any = getattr(solver_test_helpers, name)
+    make: Any = getattr(solver_test_helpers, name, None)
+    if make is None:
+        pytest.skip(f"this cvxpy has no test problem {name}")
     case = make(axis=0) if name == "socp_3" else make()
     found = judge(case.prob, list(installed_backends()))
     slack = 1e-6 * (1 + abs(case.expect_val))

@@ -819,7 +819,7 @@ def test_a_grid_follows_the_family_that_is_asked_for() -> None:
         counted = pairwise_accuracy(y[held_out], f, query[held_out])
         right, pairs = right + float(counted.total.sum()), pairs + float(counted.weight.sum())
     assert row.selected.score == pytest.approx(right / pairs)
-    with pytest.raises(ValueError, match=r"unknown family 'svm\.soft'"):
+    with pytest.raises(ValueError, match=r"a ranking with the hinge has no family 'svm\.soft'"):
         grid(X, y, [rbf(0.5)], "ranking", query, folds=3, family="svm.soft")
 
 

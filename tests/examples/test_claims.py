@@ -884,6 +884,9 @@ def test_the_rank_of_the_pairs_is_points_minus_components(seed: int) -> None:
     problem = ranking(rng.normal(size=(m, 3)), y, qid, kernel=rbf(0.5))
     A = problem.rows.matrix.toarray().reshape(problem.p, m)
     components, _ = connected_components(np.abs(A).T @ np.abs(A), directed=False)
+    if not problem.p:  # numpy 2.0 refuses the rank of a matrix without entries
+        assert components == m
+        return
     assert np.linalg.matrix_rank(A) == m - components <= m - len(np.unique(qid))
     assert np.linalg.matrix_rank(A @ problem.gram.dense @ A.T) == m - components
 

@@ -59,9 +59,11 @@ def kernels(tmp_path: Path) -> Path:
     for folder in (package, package / "formulations", package / "solvers"):
         folder.mkdir(parents=True)
         (folder / "__init__.py").touch()
-    (package / "formulations" / "numeric").mkdir()
-    (package / "formulations" / "numeric" / "__init__.py").touch()
-    shutil.copy(ROOT / "formulations" / "numeric" / "jit.py", package / "formulations" / "numeric")
+    numeric = package / "formulations" / "numeric"
+    numeric.mkdir()
+    (numeric / "__init__.py").touch()
+    for source in ("jit.py", "undisturbed.py"):
+        shutil.copy(ROOT / "formulations" / "numeric" / source, numeric)
     (package / "solvers" / "caller.py").write_text(CALLER)
     write_callee(package, step=10)
     return package

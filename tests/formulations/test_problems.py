@@ -141,8 +141,7 @@ def test_families_of_a_named_bias(bias: Any, families: list[str]) -> None:
     for other in {"svm.soft", "svm.nobias"} - set(families):
         with pytest.raises(
             ValueError,
-            match=f"unknown family '{other}'; known of a classification with the hinge: "
-            f"{families[0]}",
+            match=f"a classification with the hinge has no family '{other}'; choose {families[0]}",
         ):
             make_family_problem(other, "classification", X, y, **named)
 

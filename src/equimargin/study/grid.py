@@ -20,6 +20,7 @@ from equimargin.comparison.choice import Choice, matching
 from equimargin.data import Data, load
 from equimargin.formulations import FAMILIES, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
+from equimargin.formulations.numeric.arguments import one_of_these
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.problems import make_problems_from_data
@@ -249,8 +250,9 @@ def grid(plan: Plan) -> list[AnswerSpec]:
     except ValueError as reason:
         raise PlanError(f"{plan.where}: [grid]: {reason}") from None
     answers: dict[str, AnswerSpec] = {}
+    known: dict[str, dict[str, None]] = {}
     for number, data in enumerate(plan.data, 1):
-        for asked in _of_data(plan, data, set(families), choice):
+        for asked in _of_data(plan, data, set(families), choice, known):
             first = answers.setdefault(asked.key, asked)
             if first.data is not data:
                 same = (
@@ -259,6 +261,12 @@ def grid(plan: Plan) -> list[AnswerSpec]:
                 )
                 raise PlanError(f"{plan.where}: {same}; leave one of the two out")
     if not answers:
+        if set(families).isdisjoint(id for ids in known.values() for id in ids):
+            tasks = " and ".join(f"{data} ({', '.join(ids)})" for data, ids in known.items())
+            raise PlanError(
+                f"{plan.where}: [grid]: no data have the family {one_of_these(plan.families)}, "
+                f"as {tasks}; name a family of these"
+            )
         advice = "leave one of the three out to see more"
         raise PlanError(
             f"{plan.where}: no family, formulation and solver of [grid] belong together; {advice}"
@@ -267,9 +275,13 @@ def grid(plan: Plan) -> list[AnswerSpec]:
 
 
 def _of_data(
-    plan: Plan, data: DataPlan, families: set[str], choice: Choice
+    plan: Plan,
+    data: DataPlan,
+    families: set[str],
+    choice: Choice,
+    known: dict[str, dict[str, None]],
 ) -> Iterator[AnswerSpec]:
-    """Yield the answers on one data set."""
+    """Yield the answers on one data set, and add its task and families to the known ones."""
     where = f"{plan.where}: data {data.source}"
     try:
         rows = loaded(data)
@@ -288,6 +300,8 @@ def _of_data(
         except ValueError as reason:
             drawn = "" if seed is None else f", seed {seed}"
             raise PlanError(f"{where}{drawn}, kernel {kernel}, C = {C:g}: {reason}") from None
+        ids = dict.fromkeys(problem.family for problem in problems)
+        known.setdefault(f"{data.source} is a {rows.task}", {}).update(ids)
         for problem in problems:
             if problem.family in families:
                 for job in choice.jobs(problem, plan.request.tol):

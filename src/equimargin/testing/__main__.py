@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import signature
 from types import ModuleType
 
 from equimargin.formulations import REGISTRY, Kernel
@@ -29,12 +30,14 @@ def main(arguments: Sequence[str]) -> int:
         Exit status: 0 if the check passes, 1 if it fails, 2 if the object is not found
         or cannot be checked.
     """
-    if len(arguments) != 1:
+    needs_help = bool({"-h", "--help"} & set(arguments))
+    if needs_help or len(arguments) != 1:
         print(
             "usage: python -m equimargin.testing [MODULE:]NAME - the id of a formulation, "
-            "the name of a solver or a kernel, or a class"
+            "the name of a solver or a kernel, or a class or function without arguments "
+            "that makes one"
         )
-        return 2
+        return 0 if needs_help else 2
     module, _, name = arguments[0].rpartition(":")
     try:
         with kept_from_quitting():
@@ -67,22 +70,30 @@ def _named(module: str, name: str) -> Callable[[], object]:
     if name in KERNELS:
         return lambda: check_kernel(KERNELS[name]())
     target = getattr(home, name, None)
+    known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
     if target is None:
-        known = _names_of(home) if home else [*REGISTRY, *SOLVERS, *KERNELS]
         near = did_you_mean(name, known) or (
-            f"; it has {', '.join(known) or 'none'}" if home else ""
+            f"; it has {', '.join(known) or 'none'}"
+            if home
+            else "; one of a module is named MODULE:NAME"
         )
         raise LookupError(
             f"no formulation, solver or kernel{f' of {module}' if module else ''} is called "
-            f"{name}{near}"
+            f"{name or repr(name)}{near}"
         )
     # A class, or a function that makes a solver or a kernel, is called; a Solver may be
     # callable itself.
-    instance = (
-        target()
-        if isinstance(target, type) or (callable(target) and not isinstance(target, Solver))
-        else target
-    )
+    instance = target
+    if isinstance(target, type) or (callable(target) and not isinstance(target, Solver)):
+        try:
+            signature(target).bind()
+        except TypeError as needed:
+            raise ValueError(
+                f"{name}() is {needed}, and a class or function that makes a solver or a kernel "
+                f"takes none; formulations, solvers and kernels of {module}: "
+                f"{', '.join(known) or 'none'}"
+            ) from None
+        instance = target()
     if isinstance(instance, Kernel):
         return lambda: check_kernel(instance)
     if not isinstance(instance, Solver):

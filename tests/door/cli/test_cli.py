@@ -510,15 +510,27 @@ def test_how_the_first_row_is_read_is_said_and_can_be_chosen(tmp_path: Path) -> 
         ),
         (
             ("compare", "xor", "--bias", "none", "--family", "svm.huberised_hinge"),
-            "unknown family with no bias 'svm.huberised_hinge'; ",
+            "huberised_hinge: a classification with no bias has no such family; choose svm.nobias,",
         ),
         (
             ("compare", "xor", "--loss", "hinge", "--family", "svm.hub*"),
-            "unknown family 'svm.hub*'",
+            "svm.hub*: a classification with hinge loss has no such family; choose svm.soft,",
         ),
         (
             ("compare", "xor", "--bias", "none", "--loss", "hinge", "--family", "svm.onenorm"),
-            "unknown family with no bias 'svm.onenorm'",
+            "--family svm.onenorm: a classification with hinge loss, no bias has no such family",
+        ),
+        (
+            ("compare", "xor", "--family", "svr.l1"),
+            "--family svr.l1: a classification has no such family; choose svm.soft, ",
+        ),
+        (
+            ("compare", "iris_ranking", "--task", "ordinal", "--family", "svr.*"),
+            "--family svr.*: an ordinal regression has no such family; choose ord.implicit, ",
+        ),
+        (
+            ("compare", "xor", "--lambda", "0", "--family", "svm.soft"),
+            "with infinite C has no such family; choose svm.hard or svm.nobias_hard; one-norm",
         ),
         (
             ("shrink", "xor", "--total-time", "-1"),

@@ -533,10 +533,10 @@ def test_epsilon_is_recorded_where_it_means_something(tmp_path: Path) -> None:
             ["xor", "--family", "svm.onenor"],
             ["unknown family 'svm.onenor'", "did you mean svm.onenorm", "svm.nobias"],
         ),
-        (["xor", "--family", "svm.l2"], ["known of a classification with the hinge"]),
+        (["xor", "--family", "svm.l2"], ["a classification with the hinge has no family 'svm.l2'"]),
         (
             ["diabetes", "--family", "rvm"],
-            ["unknown family 'rvm'", "known of a regression with the hinge: svr"],
+            ["a regression with the hinge has no family 'rvm'; choose svr.l1; one-norm"],
         ),
         (
             ["iris", "--validate", "3", "--metric", "ndcg"],

@@ -200,7 +200,7 @@ def test_headings_and_pages_say_the_choice(documents: Path, tmp_path: Path) -> N
         ("compare --family lasso --draw 1 --bias none", "--bias does not apply to lasso"),
         (
             "compare xor --bias free --family svm.nobias",
-            "unknown family with a free bias 'svm.nobias'; known: svm.soft",
+            "svm.nobias: a classification with a free bias has no such family; choose svm.soft,",
         ),
         ("compare xor --bias some", "'some' is not one of free, none, penalized"),
         ("path diabetes --bias none", "--bias is for classification: a regression has a free bias"),

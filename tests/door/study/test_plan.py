@@ -141,7 +141,15 @@ def test_a_file_that_is_no_text_or_is_not_there(tmp_path: Path) -> None:
     [
         (f'{XOR}[grid]\nfamily = "svm.sof"', r"plan.toml: \[grid\]: unknown family 'svm.sof'; did"),
         (f'{XOR}[grid]\nsolver = "smoo"', r"plan.toml: \[grid\]: unknown solver 'smoo'"),
-        (f'{XOR}[grid]\nfamily = "rank.*"', "no family, formulation and solver of"),
+        (
+            f'{XOR}[[data]]\nsource = "diabetes"\n[grid]\nfamily = ["rank.l1", "rank.*"]',
+            r"\[grid\]: no data have the family rank.l1 or rank.\*, as xor is a classification "
+            r"\(svm.soft, .*\) and diabetes is a regression \(svr.l1, svr.l2\); name a ",
+        ),
+        (
+            f'{XOR}[grid]\nfamily = "svm.soft"\nsolver = "nu_svc.smo"',
+            "no family, formulation and solver of",
+        ),
         ('[[data]]\nsource = "nowhere.csv"', "data .*nowhere.csv"),
         (
             '[[data]]\nsource = "xor"\nepsilon = 0.5',

@@ -14,6 +14,7 @@ import typer
 from equimargin import __version__
 from equimargin.cli.commands.cost_grid import check_grid, grid_record, print_grid, score_grid
 from equimargin.cli.group import get_command
+from equimargin.cli.options.families import check_names
 from equimargin.cli.options.posing import (
     ProblemFields,
     TaskOption,
@@ -163,6 +164,7 @@ def path(  # prose-ok: param-section
         check_writable(plot, save, json, html, certify)
         _check_endings(plot, save)
         time_limit = optional_limit(time_limit, "time_limit")
+        check_names([] if family is None else [family])
         raw = loaded(data, reading, task, posing.kernel)
         rows = raw.scaled() if reading.scale else raw
         chosen = make_kernel(posing, rows)

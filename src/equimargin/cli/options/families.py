@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -90,7 +91,7 @@ def brought(
     from equimargin.own.data import list_family_names, match_families
 
     patterns = patterns or []
-    _check_names(patterns)
+    check_names(patterns)
     families = match_families(patterns)
     if draw is None and not _are_only(families, patterns):
         return None
@@ -331,16 +332,15 @@ def _in_short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else f"{len(value)} numbers"
 
 
-def _check_names(patterns: Sequence[str]) -> None:
-    """Refuse an unknown family name before any data are read."""
+def check_names(patterns: Sequence[str]) -> None:
+    """Refuse a name or pattern of no family at all, before any data are read."""
     from equimargin.formulations import FAMILIES
     from equimargin.formulations.numeric.arguments import did_you_mean
 
-    known = tuple(FAMILIES)
-    for name in patterns:
-        if not set("*?[") & set(name) and name.lower() not in {id.lower() for id in known}:
+    for pattern in patterns:
+        if not any(fnmatchcase(id.lower(), pattern.lower()) for id in FAMILIES):
             near = (
-                did_you_mean(name, known)
+                did_you_mean(pattern, list(FAMILIES))
                 or "; `equimargin list families` has all, and --plugin MODULE registers more"
             )
-            raise ValueError(f"unknown family {name!r}{near}")
+            raise ValueError(f"unknown family {pattern!r}{near}")

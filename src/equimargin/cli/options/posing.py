@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import isinf
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -263,6 +264,14 @@ class ProblemFields:
     def variant_record(self) -> dict[str, str | None]:
         """Return the options on queries and the intercept for a record."""
         return {"per_query": self.per_query, "bias": self.bias}
+
+    def in_words(self, task: str) -> str:
+        """Return a task with the options that exclude some of its families as text."""
+        options = [f"{self.loss.replace('_', ' ')} loss"] if self.loss else []
+        options += ["infinite C"] if isinf(self.C) else []
+        noun = "an ordinal regression" if task == "ordinal" else f"a {task}"
+        words = "".join(f", {option}" for option in options) + self.variant_in_words()
+        return noun + words.replace(",", " with", 1)
 
     def variant_in_words(self) -> str:
         """Return the part of a heading on queries and the intercept."""
@@ -555,7 +564,7 @@ def _chosen(
     read_as = rows.describe()
     title = f"{read_as}; {in_words(kernel)}{posing.variant_in_words()}, C={posing.C:g}"
     title += "" if posing.family else left_out
-    chosen = _named(problems, posing, left_out)
+    chosen = _named(problems, rows.task, posing, left_out)
     return ComparisonInput(chosen, title, rows_record(rows, read_as), settings)
 
 
@@ -592,10 +601,10 @@ def _problems(data: Data, kernel: Kernel, posing: ProblemFields) -> list[Problem
     if posing.bias is not None:
         problems = [problem for problem in problems if problem.bias == (posing.bias == "free")]
     question = f"; the target has {data.origin.question}" if data.origin.question else ""
-    return _named(problems, posing, f"{_left_out(data, made[0])}{question}")
+    return _named(problems, data.task, posing, f"{_left_out(data, made[0])}{question}")
 
 
-def _named(problems: Sequence[P], posing: ProblemFields, note: str) -> list[P]:
+def _named(problems: Sequence[P], task: str, posing: ProblemFields, note: str) -> list[P]:
     """Return the problems of the named families, by default all.
 
     Raises
@@ -605,14 +614,20 @@ def _named(problems: Sequence[P], posing: ProblemFields, note: str) -> list[P]:
     """
     if posing.family is None:
         return list(problems)
-    from equimargin.comparison.choice import matching
+    from equimargin.formulations.numeric.arguments import one_of_these
 
-    what = f"family{posing.variant_in_words().replace(',', ' with', 1)}"
-    try:
-        chosen = matching(posing.family, [problem.family for problem in problems], what)
-    except ValueError as reason:
-        raise ValueError(f"{reason}{note}") from None
-    return [problem for problem in problems if problem.family in chosen]
+    ids = list(dict.fromkeys(problem.family for problem in problems))
+    for pattern in posing.family:
+        if not any(fnmatchcase(id.lower(), pattern.lower()) for id in ids):
+            raise ValueError(
+                f"--family {pattern}: {posing.in_words(task)} has no such family; choose "
+                f"{one_of_these(ids)}{note}"
+            )
+    return [
+        problem
+        for problem in problems
+        if any(fnmatchcase(problem.family.lower(), pattern.lower()) for pattern in posing.family)
+    ]
 
 
 def _left_out(data: Data, problem: AnyProblem) -> str:
