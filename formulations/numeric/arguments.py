@@ -8,9 +8,10 @@ required, and accepted as entries of arrays.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -305,6 +306,19 @@ def format_error(error: BaseException) -> str:
     """
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= SAID_CHARACTERS else f"{text[: SAID_CHARACTERS - 3]}..."
+
+
+def matches_any(name: str, patterns: Iterable[str]) -> bool:
+    """Return True if a name matches a pattern, ignoring case.
+
+    Parameters
+    ----------
+    name : str
+        Name.
+    patterns : iterable of str
+        Names, or patterns with * and ?.
+    """
+    return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

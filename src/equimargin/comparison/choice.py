@@ -10,7 +10,7 @@ from typing import Any
 from equimargin.comparison.job import Job
 from equimargin.formulations import REGISTRY
 from equimargin.formulations.declarations.user_functions import kept_from_quitting
-from equimargin.formulations.numeric.arguments import did_you_mean, format_value
+from equimargin.formulations.numeric.arguments import did_you_mean, format_value, matches_any
 from equimargin.formulations.problem import AnyProblem
 from equimargin.formulations.rows.loss import LOSS_NAMES
 from equimargin.proofs.referee.evidence import what_was_raised
@@ -212,14 +212,10 @@ def matching(patterns: Sequence[str], known: Iterable[str], what: str) -> list[s
     """
     names = list(dict.fromkeys(known))
     for pattern in patterns:
-        if not any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
+        if not any(matches_any(name, [pattern]) for name in names):
             near = did_you_mean(pattern, names) or f"; known: {', '.join(names)}"
             raise ValueError(f"unknown {what} {pattern!r}{near}")
-    return [
-        name
-        for name in names
-        if any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)
-    ]
+    return [name for name in names if matches_any(name, patterns)]
 
 
 def _registered(solver: object) -> RegisteredSolver[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from equimargin.formulations import Family
 from equimargin.formulations.declarations.family import program_families
 from equimargin.formulations.declarations.program_problem import ProgramProblem, described
 from equimargin.formulations.numeric.archive import Archive
-from equimargin.formulations.numeric.arguments import format_error
+from equimargin.formulations.numeric.arguments import format_error, matches_any
 
 
 def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
@@ -30,11 +29,7 @@ def match_families(patterns: Sequence[str]) -> list[Family[ProgramProblem]]:
     list of Family
         Families.
     """
-    return [
-        family
-        for id, family in program_families().items()
-        if any(fnmatchcase(id.lower(), pattern.lower()) for pattern in patterns)
-    ]
+    return [family for id, family in program_families().items() if matches_any(id, patterns)]
 
 
 def list_family_names() -> str:

@@ -46,7 +46,7 @@ def test_lightgbm_stands_beside_or_is_said_to_be_missing(monkeypatch: pytest.Mon
     ours, missing = module.beside()[2:]
     # Versions of scikit-learn make other folds of queries of equal size: .89 to .90 here.
     assert "MarginRanker   on a utility that is bent  : ndcg@10 0." in ours
-    assert float(ours.partition("ndcg@10 ")[2].partition(",")[0]) > 0.85
+    assert float(ours.partition("ndcg@10 ")[2].partition(",")[0]) > 0.89
     assert missing.startswith("LGBMRanker     is not here: LightGBM is not installed")
 
 

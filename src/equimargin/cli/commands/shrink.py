@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -126,11 +125,6 @@ def _asked(request: ComparisonRequest, slow: bool) -> ComparisonRequest:
     )
 
 
-def _fits(name: str | None, patterns: Iterable[Any]) -> bool:
-    """Return True if a name matches a pattern; None matches like the empty name."""
-    return any(fnmatchcase((name or "").lower(), pattern.lower()) for pattern in patterns)
-
-
 def _first(
     problems: Iterable[AnyProblem],
     request: ComparisonRequest,
@@ -140,22 +134,24 @@ def _first(
 ) -> tuple[Shrunk, str] | None:
     """Return the gravest requested failing case, reduced, and a sentence on the search."""
     from equimargin.formulations import REGISTRY
+    from equimargin.formulations.numeric.arguments import matches_any
     from equimargin.shrink.finding import KINDS, compared, findings
     from equimargin.shrink.record import made_small
 
     asked = _asked(request, slow is not None)
+    solvers = list(map(str, request.wanted))  # the command line has names only
     # A disagreement is the gravest kind: the first one ends the loop.
     gravest: tuple[AnyProblem, FamilyVerdict, Finding] | None = None
     for problem in problems:
         ids = [entry.id for entry in REGISTRY.values() if entry.family == problem.family]
-        if not any(_fits(id, request.formulations) for id in ids):
+        if not any(matches_any(id, request.formulations) for id in ids):
             continue
         family = compared(problem, asked)
         wanted = (
             candidate
             for candidate in findings(family, slow)
-            if _fits(candidate.formulation, request.formulations)
-            and _fits(candidate.solver, request.wanted)
+            if matches_any(candidate.formulation or "", request.formulations)
+            and matches_any(candidate.solver or "", solvers)
         )
         finding = next(wanted, None)
         if finding is not None and (
@@ -175,11 +171,12 @@ def _drawn(seed: int, patterns: list[str], examples: int) -> Iterator[AnyProblem
     ValueError
         If no family with samples is named.
     """
+    from equimargin.formulations.numeric.arguments import matches_any
     from equimargin.own.data import list_family_names, match_families
     from equimargin.own.instances import drawn
     from equimargin.testing import CANONICAL, draw_problem
 
-    ids = [id for id in CANONICAL if _fits(id, patterns)]
+    ids = [id for id in CANONICAL if matches_any(id, patterns)]
     brought_ones = match_families(patterns)
     if not (ids or brought_ones):
         known = f"{', '.join(CANONICAL)}, {list_family_names()}"

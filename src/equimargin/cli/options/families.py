@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -333,12 +332,23 @@ def _in_short(value: Any) -> str:
 
 
 def check_names(patterns: Sequence[str]) -> None:
-    """Refuse a name or pattern of no family at all, before any data are read."""
+    """Refuse a name or pattern of no family at all, before any data are read.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        Names, or patterns with * and ?.
+
+    Raises
+    ------
+    ValueError
+        If one matches no family.
+    """
     from equimargin.formulations import FAMILIES
-    from equimargin.formulations.numeric.arguments import did_you_mean
+    from equimargin.formulations.numeric.arguments import did_you_mean, matches_any
 
     for pattern in patterns:
-        if not any(fnmatchcase(id.lower(), pattern.lower()) for id in FAMILIES):
+        if not any(matches_any(id, [pattern]) for id in FAMILIES):
             near = (
                 did_you_mean(pattern, list(FAMILIES))
                 or "; `equimargin list families` has all, and --plugin MODULE registers more"

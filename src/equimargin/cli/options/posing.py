@@ -266,7 +266,13 @@ class ProblemFields:
         return {"per_query": self.per_query, "bias": self.bias}
 
     def in_words(self, task: str) -> str:
-        """Return a task with the options that exclude some of its families as text."""
+        """Return a task with the options that exclude some of its families as text.
+
+        Parameters
+        ----------
+        task : str
+            Task of the data.
+        """
         options = [f"{self.loss.replace('_', ' ')} loss"] if self.loss else []
         options += ["infinite C"] if isinf(self.C) else []
         noun = "an ordinal regression" if task == "ordinal" else f"a {task}"
@@ -614,20 +620,16 @@ def _named(problems: Sequence[P], task: str, posing: ProblemFields, note: str) -
     """
     if posing.family is None:
         return list(problems)
-    from equimargin.formulations.numeric.arguments import one_of_these
+    from equimargin.formulations.numeric.arguments import matches_any, one_of_these
 
     ids = list(dict.fromkeys(problem.family for problem in problems))
     for pattern in posing.family:
-        if not any(fnmatchcase(id.lower(), pattern.lower()) for id in ids):
+        if not any(matches_any(id, [pattern]) for id in ids):
             raise ValueError(
                 f"--family {pattern}: {posing.in_words(task)} has no such family; choose "
                 f"{one_of_these(ids)}{note}"
             )
-    return [
-        problem
-        for problem in problems
-        if any(fnmatchcase(problem.family.lower(), pattern.lower()) for pattern in posing.family)
-    ]
+    return [problem for problem in problems if matches_any(problem.family, posing.family)]
 
 
 def _left_out(data: Data, problem: AnyProblem) -> str:
