@@ -83,7 +83,7 @@ class Constraint(NamedTuple):
         )
 
 
-class Claim(NamedTuple):
+class ProgramClaim(NamedTuple):
     """Proven claim about the optimum of a linear program.
 
     Parameters
@@ -115,7 +115,7 @@ def holds(sense: int, difference: Fraction) -> bool:
     return difference == 0 if sense == 0 else sense * difference >= 0
 
 
-def check(data: bytes) -> Claim:
+def check(data: bytes) -> ProgramClaim:
     """Return the claim of a VIPR certificate once it is proven.
 
     Parameters
@@ -219,7 +219,7 @@ class _Certificate:
     constraints: list[Constraint] = field(default_factory=list)
     work: int = 0
 
-    def claim(self) -> Claim:
+    def claim(self) -> ProgramClaim:
         """Return the claim once it is proven."""
         self.read_program()
         given = len(self.constraints)
@@ -258,12 +258,12 @@ class _Certificate:
         for _ in range(count):
             self.constraints.append(self.read_constraint())
 
-    def read_claim(self) -> Claim:
+    def read_claim(self) -> ProgramClaim:
         words = self.words
         words.take("RTP")
         if words.take("infeas", "range") == "infeas":
-            return Claim(self.maximised, None, None, True)
-        return Claim(self.maximised, words.value("-inf"), words.value("inf"), False)
+            return ProgramClaim(self.maximised, None, None, True)
+        return ProgramClaim(self.maximised, words.value("-inf"), words.value("inf"), False)
 
     def read_constraint(self) -> Constraint:
         """Return the constraint that is written here, after its name."""
@@ -360,7 +360,7 @@ class _Certificate:
         if self.work > MAX_WORK:
             raise ValueError("the check needs more arithmetic than half a minute")
 
-    def prove(self, claim: Claim, last: Constraint | None, values: list[Fraction]) -> None:
+    def prove(self, claim: ProgramClaim, last: Constraint | None, values: list[Fraction]) -> None:
         """Raise a ValueError unless the last constraint and the points prove the claim."""
         proved = last if last is not None and not last.is_assumed else None
         if claim.infeasible:

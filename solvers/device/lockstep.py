@@ -33,7 +33,7 @@ from equimargin.solvers.threads import one_thread
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineRun:
     """One machine in its run.
 
     Parameters
@@ -54,12 +54,12 @@ class Machine:
     progress: DualConvergenceMonitor
 
 
-def running(machines: Sequence[Machine]) -> list[Machine]:
+def running(machines: Sequence[MachineRun]) -> list[MachineRun]:
     """Return the machines whose runs have no status yet.
 
     Parameters
     ----------
-    machines : sequence of Machine
+    machines : sequence of MachineRun
         Machines.
     """
     return [machine for machine in machines if machine.progress.status is None]
@@ -106,7 +106,7 @@ def _run(
 ) -> Iterator[tuple[int, Solution]]:
     """Yield the place and the solution of every problem, as they end."""
     waiting, slots = list(enumerate(problems))[::-1], list(range(batch.slots))[::-1]
-    live: list[Machine] = []
+    live: list[MachineRun] = []
     while waiting or live:
         while waiting and slots:
             live.append(_begin(batch, slots.pop(), *waiting.pop(), limits))
@@ -122,7 +122,7 @@ def _run(
         live = running(live)
 
 
-def _advance(batch: MachineBatch, live: Sequence[Machine]) -> None:
+def _advance(batch: MachineBatch, live: Sequence[MachineRun]) -> None:
     """Run one round of all machines; some end at its first check."""
     for machine in live:
         machine.descent.check(machine.progress)
@@ -135,15 +135,15 @@ def _advance(batch: MachineBatch, live: Sequence[Machine]) -> None:
 
 def _begin(
     batch: MachineBatch, slot: int, place: int, problem: MarginProblem, limits: Limits
-) -> Machine:
+) -> MachineRun:
     """Return a machine at a = 0."""
     points = batch.enter(slot, PointProblem.of(problem, ProblemScaling.of(problem)))
     at = SmoIterate(batch.a[slot], batch.G[slot], 0.0)
     descent = Descent.placed_at(points, at, points.working, limits)
-    return Machine(place, slot, descent, descent.monitor(limits))
+    return MachineRun(place, slot, descent, descent.monitor(limits))
 
 
-def _pair_rounds(batch: MachineBatch, live: Sequence[Machine]) -> None:
+def _pair_rounds(batch: MachineBatch, live: Sequence[MachineRun]) -> None:
     """Take a round of pair steps of every machine."""
     work = batch.choose(
         [machine.slot for machine in live], [machine.descent.look for machine in live]
@@ -156,7 +156,7 @@ def _pair_rounds(batch: MachineBatch, live: Sequence[Machine]) -> None:
             _step(batch, group)
 
 
-def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
+def _step(batch: MachineBatch, group: Sequence[MachineRun]) -> None:
     """Take a round of pair steps of machines with gradients of one precision."""
     descents, q = [machine.descent for machine in group], batch.q
     before = [descent.look for descent in descents]
@@ -179,7 +179,7 @@ def _step(batch: MachineBatch, group: Sequence[Machine]) -> None:
 
 def _take_pair_steps(
     batch: MachineBatch,
-    group: Sequence[Machine],
+    group: Sequence[MachineRun],
     rows: DeviceArray,
     G: DeviceArray,
     a: DeviceArray,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equimargin.data.words import DataError, format_label, is_finite, listed
+from equimargin.option_text import format_option
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -141,9 +142,11 @@ class Data:
     def header_note(self) -> str:
         """Sentence on how the first row of a text was read; empty if it is unambiguous."""
         if self.header is False:
-            return "first row read as data (--header reads it as column names)"
+            named = format_option("header", True)
+            return f"first row read as data ({named} reads it as column names)"
         if self.header and any(map(is_finite, self.columns or ())):
-            return "first row read as column names (--no-header reads it as data)"
+            unnamed = format_option("header", False)
+            return f"first row read as column names ({unnamed} reads it as data)"
         return ""
 
     @property
@@ -165,7 +168,8 @@ class Data:
             raise DataError(
                 f"{self.name}: rows of query {of_rows[uneven[0]]} differ in weight, and a "
                 f"ranking weighs whole queries; give all rows "
-                "of a query one weight, or read the column as a feature (--weight '')"
+                "of a query one weight, or read the column as a feature "
+                f"({format_option('weight', '')})"
             )
         return dict(zip(queries.tolist(), self.weight[first].tolist(), strict=True))
 

@@ -28,6 +28,7 @@ from equimargin.data.sets.published import PUBLIC, read_set
 from equimargin.data.table import ReadOptions, Request, Table
 from equimargin.data.tasks import TASKS, infer_task, open_question
 from equimargin.data.words import MISSING, DataError, exact_integer, listed, number, shown
+from equimargin.option_text import format_option
 
 CHOICES: Final = {
     "decimal": (".", ","),
@@ -164,9 +165,7 @@ def load(
         )
     data = _for_task(name, where, table, request)
     if preferences is None:
-        return _with_notice(
-            data, table.y, request, in_python=not isinstance(source, str | os.PathLike)
-        )
+        return _with_notice(data, table.y, request)
     pairs, weights = read_pairs(
         _preferences(preferences), table, len(table.y) + table.origin.left_out
     )
@@ -370,23 +369,24 @@ def _inferred_task(where: str, table: Table) -> str:
         ) from None
 
 
-def _with_notice(data: Data, y: NDArray[Any], request: Request, in_python: bool) -> Data:
+def _with_notice(data: Data, y: NDArray[Any], request: Request) -> Data:
     """Return the data with a question or notice on an ambiguous target."""
-    classes, levels, lowest = (
-        f"{name}={value!r}" if in_python else f"--{name} {value}"
-        for name, value in (("task", "classification"), ("task", "ordinal"), ("best", "lowest"))
-    )
     origin, name = data.origin, data.origin.target or ""
     if request.task is None and data.task == "regression":
-        origin = replace(origin, question=open_question(y, classes, levels))
+        origin = replace(
+            origin,
+            question=open_question(
+                y, format_option("task", "classification"), format_option("task", "ordinal")
+            ),
+        )
     elif (
         data.task == "ranking"
         and origin.best is None
         and RANK_NAMES & {*map(str.lower, NAME_WORD.findall(name))}
     ):
-        origin = replace(
-            origin, notes=(*origin.notes, f"the highest `{name}` is the best ({lowest} where 1 is)")
-        )
+        lowest = format_option("best", "lowest")
+        note = f"the highest `{name}` is the best ({lowest} where 1 is)"
+        origin = replace(origin, notes=(*origin.notes, note))
     return replace(data, origin=origin)
 
 
@@ -400,11 +400,10 @@ def _levels(
     words, known = found.dtype.kind == "U", found.tolist()
     ordered = request.levels or _occurring(table.levels, known)
     if words and not ordered:
-        example = ",".join(known[:3] + ["..."] * (len(known) > 3))
+        example = known[:3] + ["..."] * (len(known) > 3)
         raise DataError(
             f"{where}: the labels are words ({listed(known)}), which have no order of their "
-            f"own; name them from the lowest to the highest "
-            f"(levels, or --levels {example})"
+            f"own; name them from the lowest to the highest ({format_option('levels', example)})"
         )
     levels = (
         list(ordered)
@@ -488,8 +487,10 @@ def _filled(
         if not counts.all():
             at = int(np.flatnonzero(counts == 0)[0])
             what = at if columns is None else shown(columns[at])
+            name = f"column {at + 1}" if columns is None else columns[at]
             raise DataError(
-                f"{where}: column {what} has no entry, and so no mean; leave it out (drop)"
+                f"{where}: column {what} has no entry, and so no mean; leave it out "
+                f"({format_option('drop', name)})"
             )
         # Dividing before the sum avoids overflow.
         means = np.where(missing, 0.0, X / counts).sum(axis=0)

@@ -21,6 +21,7 @@ from equimargin.data import Data, load
 from equimargin.formulations import FAMILIES, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
 from equimargin.formulations.numeric.arguments import one_of_these
+from equimargin.option_text import in_plan, options_written
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.problems import make_problems_from_data
@@ -135,6 +136,7 @@ class AnswerSpec:
         return cls(data=data, kernel=kernel, plugins=plugins, **read)
 
 
+@options_written(in_plan)
 def loaded(plan: DataPlan) -> Data:
     """Load all rows of a data set, without sampling or scaling.
 
@@ -228,6 +230,7 @@ def make_problems_from_plan(
     return [problem for problem in problems if isinstance(problem, Problem)]
 
 
+@options_written(in_plan)
 def grid(plan: Plan) -> list[AnswerSpec]:
     """Return the answers that a plan requests, those of one problem consecutively.
 

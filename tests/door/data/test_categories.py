@@ -88,8 +88,8 @@ def test_compare_reads_files_of_words_by_one_command(tmp_path: Path, name: str, 
 
 def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
     path = write(tmp_path, ADULT, "adult.data")
-    words = "words in 'column 2', 'column 4', 'column 6' (--categorical one-hot, codes or drop)"
-    missing = "missing entries in 'column 2', 'column 6' (--missing drop, or mean for features)"
+    words = "words in 'column 2', 'column 4', 'column 6' (categorical='one-hot', codes or drop)"
+    missing = "missing entries in 'column 2', 'column 6' (missing='drop', or mean for features)"
     with pytest.raises(DataError) as refusal:
         load(path)
     assert str(refusal.value) == f"{path}: 3 columns need a decision: {words}; {missing}"
@@ -100,16 +100,16 @@ def test_load_names_all_columns_that_need_a_decision(tmp_path: Path) -> None:
         load(write(tmp_path, "a,b,c,d,y\n1,x,,7,u\n2,z,3,oops,v\n3,x,4,8,w\n"))
     bad = (
         "line 3, column 'd': 'oops' is not a finite number; correct it or drop the column "
-        "(--drop d)"
+        "(drop='d')"
     )
     target = (
         "line 2, column 'y': 'u' is not a finite number; if the 3 words of 3 rows are classes, "
-        "say so (--task classification)"
+        "say so (task='classification')"
     )
     for part in ("4 columns need", "words in 'b' (", "missing entries in 'c' (", bad, target):
         assert part in str(refusal.value)
     with pytest.raises(
-        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"
+        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(decimal=','\)$"
     ):
         load(write(tmp_path, "a;b;y\n1,5;2,5;1\n3,5;1,5;2\n"))
 
@@ -118,18 +118,18 @@ def test_load_one_column_names_all_its_decisions(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         load(write(tmp_path, "w,a,y\nx,1,1\n,2,2\nz,3,1\n"))
     decisions = (
-        "words in 'w' (--categorical one-hot, codes or drop); missing entries in 'w' (--missing "
-        "drop, or mean for features)"
+        "words in 'w' (categorical='one-hot', codes or drop); missing entries in 'w' (missing="
+        "'drop', or mean for features)"
     )
     assert str(refusal.value).endswith(f": 1 column needs 2 decisions: {decisions}")
     with pytest.raises(
-        DataError, match=r"line 2, column 'w': 'x' is .* \(--categorical one-hot, codes or drop\)$"
+        DataError, match=r"line 2, column 'w': 'x' is .* \(categorical='one-hot', codes or drop\)$"
     ):
         load(write(tmp_path, "w,a,y\nx,1,1\nz,3,2\n"))
     with pytest.raises(
         DataError,
         match=r"1 column needs 2 decisions: missing entries in 'a' .*; decimal commas in 'a' "
-        r"\(--decimal ,\)$",
+        r"\(decimal=','\)$",
     ):
         load(write(tmp_path, "a;y\n1,5;1\n;3\n2,5;2\n"))
 
@@ -208,7 +208,7 @@ def test_load_words_in_columns_of_one_name_are_refused(tmp_path: Path) -> None:
         )
         with pytest.raises(
             DataError,
-            match=r": 2 features are named 'a', and one holds words .* \(--drop 'column 1'\)$",
+            match=r": 2 features are named 'a', and one holds words .* \(drop='column 1'\)$",
         ):
             load(path, header=True, categorical="codes")
         assert load(path, header=True, categorical="codes", drop="column 2").origin.categories == {
@@ -221,7 +221,7 @@ def test_load_too_many_words_for_indicators_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError,
         match=r"column 'w': holds 1,001 different words, and one-hot takes 1,000; drop it "
-        r"\(--drop w\)",
+        r"\(drop='w'\)",
     ):
         load(path, categorical="one-hot")
     assert load(path, categorical="codes").X.shape == (1001, 2)

@@ -337,7 +337,7 @@ def test_a_query_among_rows_without_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         DataError,
         match=r"line 4: this row has a qid and line 2 has none; correct or remove the line \(it "
-        r"is read as svmlight; --sep w",
+        r"is read as svmlight; sep='w",
     ):
         load(write(tmp_path, "\n1 1:1\n2 1:1\n3 qid:1 1:1\n"))
 
@@ -459,8 +459,8 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
             "a,y\n1,b\n1,c\n2,d\n",
             {},
             ", line 2, column 'y': 'b' is not a finite number; if the 3 words of 3 rows are "
-            "classes, say so (--task classification); else name another target column "
-            "(--target COLUMN)",
+            "classes, say so (task='classification'); else name another target column "
+            "(target='COLUMN')",
         ),
         ("a,y\n1,b\n1,\n", {}, ", line 3, column 'y': '' stands for a missing entry"),
         ("a,y\n1,b\n1,c\n", {"task": "ranking"}, ", line 2, column 'y': 'b'"),
@@ -480,7 +480,7 @@ def test_labels_keep_their_values_for_other_tasks(tmp_path: Path) -> None:
         (
             "1,2\n3,4\n",
             {},
-            ", line 1: the first row may be column names or data; add --header or --no-header",
+            ", line 1: the first row may be column names or data; add header=True or header=False",
         ),
         (",a,y\n1,2,3\n", {}, ", line 1: column 1 has no name"),
         (
@@ -632,8 +632,7 @@ def test_what_the_first_row_is_can_be_said(tmp_path: Path) -> None:
     doubtful = write(tmp_path, "0,1,2\n1.5,0.5,3\n-1,2.5,1\n2,2,2\n", "doubtful.csv")
     with pytest.raises(
         DataError,
-        match=r"line 1: the first row may be column names or data; add --header or "
-        r"--no-header",
+        match="line 1: the first row may be column names or data; add header=True or header=False",
     ):
         load(doubtful)
     named, whole = load(doubtful, header=True), load(doubtful, header=False)

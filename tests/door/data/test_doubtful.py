@@ -49,7 +49,7 @@ def test_a_missing_query_is_no_query(tmp_path: Path, word: str) -> None:
         path = write(tmp_path, f"qid,a,y\n{first},2,3\n{word},2,4\n{word},3,5\n{last},2,7\n")
         with pytest.raises(
             DataError,
-            match=r"line 3: this row has no query and others have one; .* \(--missing drop\)$",
+            match=r"line 3: this row has no query and others have one; .* \(missing='drop'\)$",
         ):
             load(path)
         back = load(path, missing="drop")
@@ -79,8 +79,8 @@ def test_a_missing_label_is_named_before_the_words_of_the_others(tmp_path: Path)
         path = write(tmp_path, f"a,y\n1,{first}\n2,{word}\n3,{last}\n")
         with pytest.raises(
             DataError,
-            match=rf"line 3, column 'y': '{word}' stands .*or leave such rows out \(--missing "
-            rf"drop\)",
+            match=rf"line 3, column 'y': '{word}' stands .*or leave such rows out \(missing="
+            rf"'drop'\)",
         ):
             load(path)
         assert load(path, missing="drop").classes == tuple(sorted((first, last)))
@@ -89,7 +89,7 @@ def test_a_missing_label_is_named_before_the_words_of_the_others(tmp_path: Path)
 def test_words_that_were_left_out_as_missing_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, "a,y\n1,yes\n2,none\n3,no\n4,none\n")
     assert (
-        "; `none` of `y` left out as missing (--na '' keeps it)"
+        "; `none` of `y` left out as missing (na='' keeps it)"
         in load(path, missing="drop").describe()
     )
     assert load(write(tmp_path, "a,y\n1,yes\n2,\n3,no\n"), missing="drop").origin.notes == ()
@@ -183,7 +183,7 @@ def test_a_separator_that_is_not_looked_for_is_suggested(tmp_path: Path) -> None
     path = write(tmp_path, "a|b|label\n1|2|x\n2|3|z\n4|5|x\n")
     with pytest.raises(
         DataError,
-        match=re.escape("every row is one field; if '|' separates fields, say so: --sep '|'"),
+        match=re.escape("every row is one field; if '|' separates fields, say so: sep='|'"),
     ):
         load(path)
     assert load(path, sep="|").classes == ("x", "z")
@@ -231,7 +231,7 @@ def test_a_table_that_is_taken_for_svmlight_is_told_how_to_be_read(
     path = write(tmp_path, content, "rows.tsv")
     with pytest.raises(
         DataError,
-        match=r"line 1: the label .* \(it is read as svmlight; --sep tab reads a table\)$",
+        match=r"line 1: the label .* \(it is read as svmlight; sep='tab' reads a table\)$",
     ):
         load(path)
     with (
@@ -244,7 +244,7 @@ def test_a_table_that_is_taken_for_svmlight_is_told_how_to_be_read(
 
 def test_svmlight_in_a_file_named_as_a_table_is_told(tmp_path: Path) -> None:
     assert (
-        "; read as svmlight (--sep reads a table)"
+        "; read as svmlight (sep='whitespace' reads a table)"
         in load(write(tmp_path, "1\t10:30\n0\t11:45\n", "rows.tsv")).describe()
     )
     assert "svmlight" not in load(write(tmp_path, "1 10:30\n0 11:45\n", "rows.txt")).describe()
@@ -351,7 +351,7 @@ def test_an_array_without_a_meaning_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError,
         match=r"the arrays 'names of' have unknown names; give them .*, or leave them out "
-        r"\(--drop 'names of'\)",
+        r"\(drop='names of'\)",
     ):
         load(path)
     assert load(path, drop="names of").X.tolist() == X.tolist()
@@ -449,7 +449,7 @@ def test_a_comma_in_a_frame_is_no_reason_for_an_option_about_text(make: Any) -> 
     with pytest.raises(
         DataError,
         match=r"row 0, column 'x': '1,5' is not a finite number; correct it or drop the column "
-        r"\(drop=\['x'\]\)$",
+        r"\(drop='x'\)$",
     ):
         load(frame)
 
@@ -546,7 +546,7 @@ def test_the_command_line_takes_words_for_what_is_missing(
 # Targets of no single task
 
 QUESTION = (
-    "3 distinct whole numbers: classes (--task classification), levels (--task ordinal) or numbers?"
+    "3 distinct whole numbers: classes (task='classification'), levels (task='ordinal') or numbers?"
 )
 
 
@@ -672,7 +672,7 @@ def test_load_ranks_tell_which_end_is_the_best(tmp_path: Path, name: str) -> Non
     assert (
         load(path, task="ranking")
         .describe()
-        .endswith(f"; the highest `{name}` is the best (--best lowest where 1 is)")
+        .endswith(f"; the highest `{name}` is the best (best='lowest' where 1 is)")
     )
     assert "best" not in load(path, task="ranking", best="highest").describe()
     back = load(path, best="lowest")

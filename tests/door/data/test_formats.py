@@ -42,7 +42,7 @@ def test_load_a_precomputed_kernel_of_libsvm(tmp_path: Path) -> None:
     back = load(path)
     assert np.array_equal(back.X, K)
     assert back.describe().endswith(
-        "; 0: numbers the rows, as in LIBSVM's precomputed kernels (--kernel precomputed)"
+        "; 0: numbers the rows, as in LIBSVM's precomputed kernels (kernel='precomputed')"
     )
     arguments = ["--kernel", "precomputed", "--family", "svm.soft", "--solver", "CLARABEL"]
     result = CliRunner().invoke(app, ["compare", str(path), *arguments])
@@ -84,11 +84,11 @@ def test_load_says_which_line_counts_features_from_0(tmp_path: Path) -> None:
 
 def test_load_names_that_come_twice_are_said_by_place(tmp_path: Path) -> None:
     path = write(tmp_path, "label,label,a,a\n1,5,2,0.5\n2,6,3,1.5\n1,7,4,3.5\n")
-    with pytest.raises(DataError, match=r"choose one with target \(--target 'column 1'\)"):
+    with pytest.raises(DataError, match=r"choose one with target \(target='column 1'\)"):
         load(path)
     with pytest.raises(
         DataError,
-        match=r"2 columns are named 'label', the target; .* by position .* or --target 'column 2'",
+        match=r"2 columns are named 'label', the target; .* by position .* or target='column 2'",
     ):
         load(path, target="label")
     back = load(path, target="column 1", drop="column 3")
@@ -109,7 +109,7 @@ def test_load_columns_without_names_are_refused_at_once(tmp_path: Path) -> None:
     path = write(tmp_path, ",a,,y\n1,2,3,1\n2,3,4,2\n")
     with pytest.raises(
         DataError,
-        match=r"column 1, column 3 have no name; .* \(--drop 'column 1' --drop 'column 3'",
+        match=r"column 1, column 3 have no name; .* \(drop=\['column 1', 'column 3'\]",
     ):
         load(path)
 
@@ -170,7 +170,7 @@ def test_load_years_are_names(tmp_path: Path, years: str, below: int) -> None:
     )
     back = load(write(tmp_path, f"{years}\n{rows}"))
     assert back.columns == tuple(years.split(",")[:-1])
-    assert "first row read as column names (--no-header reads it as data)" in back.describe()
+    assert "first row read as column names (header=False reads it as data)" in back.describe()
     countries = "".join(f"c{at},{row}\n" for at, row in enumerate(rows.splitlines()))
     assert (
         load(write(tmp_path, f"country,{years}\n{countries}"), drop="country").columns

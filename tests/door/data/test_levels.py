@@ -112,7 +112,7 @@ def test_further_rows_have_the_levels_of_the_first_ones(words: Path, tmp_path: P
         (
             None,
             "words .* have no order of their own; name them from the lowest to the highest "
-            ".* --levels fair,good,poor",
+            r".*\(levels=\['fair', 'good', 'poor'\]\)",
         ),
         (
             ["poor", "good"],

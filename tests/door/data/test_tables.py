@@ -226,14 +226,14 @@ def test_separator_and_decimal_point_can_be_said(
 def test_a_decimal_comma_is_hinted_at_and_points_then_group_digits(tmp_path: Path) -> None:
     path = write(tmp_path, "a;b;y\n1,5;2;3\n2;3,25;4\n0;1;9\n")
     with pytest.raises(
-        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(--decimal ,\)$"
+        DataError, match=r": 2 columns need a decision: decimal commas in 'a', 'b' \(decimal=','\)$"
     ):
         load(path)
     single = write(tmp_path, "a;b;y\n1,5;2;3\n2;3;4\n", "single.csv")
     with pytest.raises(
         DataError,
         match=r"line 2, column 'a': '1,5' is not a finite number; .* if the comma is a decimal "
-        r"point, .*--decimal ,",
+        r"point, .*decimal=','",
     ):
         load(single)
     assert load(path, decimal=",").X.tolist() == [[1.5, 2], [2, 3.25], [0, 1]]
@@ -314,7 +314,7 @@ def test_columns_are_recognised_by_their_names(
     assert ("the last column" in line) == (
         target == "d" or header == "a,Query,weight,c" or header == "a,query_id,b,c"
     )
-    assert ("`weight` is a feature (--weight weight" in line) == ("weight" in (back.columns or ()))
+    assert ("`weight` is a feature (weight='weight'" in line) == ("weight" in (back.columns or ()))
 
 
 def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
             "label,target,a\n1,2,3\n",
             {},
             ": columns 'label', 'target' could each be the target; choose one with target "
-            "(--target label)",
+            "(target='label')",
         ),
         (
             "a,label,weight\n1,2,-3\n",
@@ -377,19 +377,19 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
             "a b,y\nred,2\n",
             {},
             ", line 2, column 'a b': 'red' is not a finite number; correct it or drop the "
-            "column (--drop 'a b')",
+            "column (drop='a b')",
         ),
         (
             ",a,y\n1,2,3\n",
             {},
             ", line 1: column 1 has no name; name it, or drop it if it only counts the rows "
-            "(--drop 'column 1')",
+            "(drop=['column 1'])",
         ),
         (
             "a,y\nNA,3\n",
             {},
             ", line 2, column 'a': 'NA' is not a finite number; correct it or drop the "
-            "column (--drop a); --missing drop",
+            "column (drop='a'); missing='drop'",
         ),
         (
             "a,y\nNA,3\n",
@@ -399,7 +399,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "a,y\nNA,3\n",
             {"missing": "mean"},
-            ": column 'a' has no entry, and so no mean; leave it out (drop)",
+            ": column 'a' has no entry, and so no mean; leave it out (drop='a')",
         ),
         ("a,y\n1,\n", {"missing": "mean"}, ", line 2, column 'y': '' is not a finite number"),
         (
@@ -461,7 +461,7 @@ def test_missing_entries_are_left_out_or_filled(
     assert np.allclose(back.X[holes], np.broadcast_to(means, (6, 3))[holes], rtol=1e-12, atol=1e-9)
     assert back.origin.filled == holes.sum()
     if holes.any():
-        with pytest.raises(DataError, match="--missing drop"):
+        with pytest.raises(DataError, match="missing='drop'"):
             load(path, task="regression")
     else:
         assert np.array_equal(load(path, task="regression", missing="drop").X, values)
@@ -538,7 +538,7 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
     )
     with pytest.raises(
         DataError,
-        match=r"row 1, column 'a': .*\(drop=\['a'\]\); missing='drop' leaves such rows out",
+        match=r"row 1, column 'a': .*\(drop='a'\); missing='drop' leaves such rows out",
     ):
         load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}))
     assert load(make({"a": holed, "b": [1, 2, 3], "y": [1, 2, 3]}), missing="drop").X.tolist() == [
@@ -561,7 +561,7 @@ def test_text_gaps_and_other_types_of_a_frame(library: str) -> None:
     with pytest.raises(
         DataError,
         match=r"row 0, column 'a': 'no' is not a finite number; correct it or drop the column "
-        r"\(drop=\['a'\]\)",
+        r"\(drop='a'\)",
     ):
         load(make({"a": label, "b": [1, 2, 3], "y": [1, 2, 3]}))
     with pytest.raises(DataError, match="sep is about text"):
@@ -619,7 +619,7 @@ def test_parquet_round_trip(tmp_path: Path) -> None:
     back = load(tmp_path / "rows.parquet", missing="drop")
     assert (back.columns, back.X.tolist(), back.y.tolist()) == (("a",), [[1.5], [2.5]], [-1, 1])
     with pytest.raises(
-        DataError, match=r"rows\.parquet, row 2, column 'a': .*\(--drop a\); --missing drop"
+        DataError, match=r"rows\.parquet, row 2, column 'a': .*\(drop='a'\); missing='drop'"
     ):
         load(tmp_path / "rows.parquet")
     torn = write(tmp_path, b"PAR1 torn PAR1", "torn.parquet")
@@ -882,7 +882,7 @@ def test_npz_may_hold_weights(tmp_path: Path) -> None:
 
 # Messages
 
-SVMLIGHT = "; read as svmlight (--sep reads a table)"
+SVMLIGHT = "; read as svmlight (sep='whitespace' reads a table)"
 """Note on a file that has the name of a table but is read as svmlight."""
 
 
@@ -901,7 +901,7 @@ SVMLIGHT = "; read as svmlight (--sep reads a table)"
             {},
             "rows.csv: classification, 3 rows: target `column 3` (the last column, setosa "
             "is -1, virginica is +1), 2 features; "
-            "first row read as data (--header reads it as column names)",
+            "first row read as data (header=True reads it as column names)",
         ),
         (
             "query_id,a,relevance,weight\nx,1,0,2\nx,2,3,2\nz,2,1,1\n",

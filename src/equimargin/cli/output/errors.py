@@ -11,6 +11,7 @@ from typing import NoReturn
 import typer
 
 from equimargin.cli.output.ending import INTERRUPTED, UNREAD, error_sentence, read_no_more
+from equimargin.option_text import in_command, options_written
 
 OF_TRACKERS = "ignore:resource_tracker:UserWarning"
 """Filter for the warnings of multiprocessing's resource tracker.
@@ -27,8 +28,8 @@ SMALLER_DATA = "use fewer rows (--sample) or features (--drop)"
 def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
     """Turn errors into a message and an exit status: 2 for bad input, 130 for an interrupt.
 
-    If standard output has no reader any more, as behind `| head`, exit without a
-    message.
+    Messages name options as written on the command line. If standard output has no
+    reader any more, as behind `| head`, exit without a message.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
         Advice if there is not enough memory.
     """
     try:
-        yield
+        with options_written(in_command):
+            yield
     except BrokenPipeError:
         read_no_more(sys.stdout)
         _exit_at_once(UNREAD)

@@ -25,6 +25,7 @@ from equimargin.data.columns.roles import FAINT_WEIGHT_NAME, Roles, find_roles
 from equimargin.data.loaded import Origin
 from equimargin.data.table import Missing, Request, Table
 from equimargin.data.words import MISSING, DataError, number, pointed, shown
+from equimargin.option_text import format_option
 
 
 def assign_roles(columns: Columns, request: Request) -> Table:
@@ -58,7 +59,7 @@ def assign_roles(columns: Columns, request: Request) -> Table:
         if not rest:
             raise DataError(
                 f"{columns.where}: all feature columns hold words; encode them "
-                f"({columns.option('categorical', 'one-hot')})"
+                f"({format_option('categorical', 'one-hot')})"
             )
         roles, words = (
             roles._replace(features=rest, dropped=sorted([*roles.dropped, *words])),
@@ -123,16 +124,16 @@ def _joined(
     """Return one error for all unusable columns, grouped by the option that is missing."""
     places = sorted(errors)
     undecided = {
-        f"words in {{}} ({columns.option('categorical', 'one-hot')}, codes or drop)": words
+        f"words in {{}} ({format_option('categorical', 'one-hot')}, codes or drop)": words
         if request.categorical is None
         else set(),
-        f"missing entries in {{}} ({columns.option('missing', 'drop')}, or mean for features)": {
+        f"missing entries in {{}} ({format_option('missing', 'drop')}, or mean for features)": {
             at
             for at in places
             if isinstance(errors[at], MissingEntry)
             or (request.missing is None and columns.gaps(at).any())
         },
-        f"decimal commas in {{}} ({columns.option('decimal', ',')})": {
+        f"decimal commas in {{}} ({format_option('decimal', ',')})": {
             at for at in places if isinstance(errors[at], DecimalComma)
         },
     }
@@ -182,7 +183,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
         else [f"`{columns.names[roles.id]}` identifies the rows in preferences"]
     )
     notes = given + [
-        f"`{name}` is a feature ({columns.option('weight', name)} makes it the weight of the rows)"
+        f"`{name}` is a feature ({format_option('weight', name)} makes it the weight of the rows)"
         for name in names
     ]
     taken = [columns.names[at] for at in roles.features]
@@ -196,7 +197,7 @@ def _notes(columns: Columns, roles: Roles, missing: Missing | None) -> list[str]
         # a label.
         if role is not None and missing == "drop" and columns.na == MISSING:
             words = " and ".join(f"`{word}`" for word in columns.absent_among_words(role) if word)
-            option = columns.option("na", "")
+            option = format_option("na", "")
             notes += (
                 [f"{words} of `{columns.names[role]}` left out as missing ({option} keeps it)"]
                 if words
@@ -252,7 +253,7 @@ def _check_names_of_words(columns: Columns, features: list[int], words: set[int]
     counts = Counter(columns.names[at] for at in features)
     for at in sorted(words):
         if counts[columns.names[at]] > 1:
-            name, drop = shown(columns.names[at]), columns.option("drop", f"column {at + 1}")
+            name, drop = shown(columns.names[at]), format_option("drop", f"column {at + 1}")
             raise DataError(
                 f"{columns.where}: {counts[columns.names[at]]} features are named {name}, "
                 f"and one holds words to encode; "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +32,6 @@ class Columns:
         Name and numbers of the rows in messages: "line" 7, or "row" 3.
     header : bool or None
         True if the names are the first row of a text; None for other formats.
-    in_python : bool
-        True if the table can only come from Python, where options are keyword
-        arguments.
     decimal : str
         Decimal point of text.
     na : tuple of str
@@ -52,7 +48,6 @@ class Columns:
     unit: str
     numbers: Sequence[int]
     header: bool | None = None
-    in_python: bool = False
     decimal: str = "."
     na: tuple[str, ...] = MISSING
     notes: tuple[str, ...] = ()
@@ -122,25 +117,6 @@ class Columns:
             Table, row and column for a message.
         """
         return f"{self.where}, {self.unit} {self.numbers[row]}, column {shown(self.names[column])}"
-
-    def option(self, name: str, value: str) -> str:
-        """Return an option as written on the command line or, for frames, in Python.
-
-        Parameters
-        ----------
-        name : str
-            Name of the option.
-        value : str
-            Value of the option.
-
-        Returns
-        -------
-        str
-            Text for a message.
-        """
-        if self.in_python:
-            return f"{name}={[value]!r}" if name in ("drop", "na") else f"{name}={value!r}"
-        return f"--{name} {shlex.quote(value)}"
 
     def are_words(self, entries: set[str]) -> bool:
         """Return True if there are entries, and none is a number.

@@ -15,6 +15,7 @@ from equimargin.data.columns.encoding import EncodedColumn, encode
 from equimargin.data.table import Request
 from equimargin.data.tasks import EXACT_INTEGERS, MAX_LEVELS, exact_labels, may_be_classes
 from equimargin.data.words import DataError, listed, number, pointed, shown, whole_number
+from equimargin.option_text import format_option
 
 GROUPED_DIGITS: Final = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 """Number whose commas seem to group its digits, as in 1,234,567."""
@@ -94,13 +95,13 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
         if words and (task is not None or may_be_classes(len(levels), len(entries))):
             return np.array(entries)
         if words:
-            named = f"say so ({columns.option('task', 'classification')})"
+            named = f"say so ({format_option('task', 'classification')})"
             remedy = (
                 f"if the {len(levels)} words of {len(entries)} rows are classes, "
                 f"{named if len(levels) <= MAX_LEVELS else f'keep {MAX_LEVELS} of them'}; else"
             )
     y = _floats(
-        columns, at, f"{remedy} name another target column ({columns.option('target', 'COLUMN')})"
+        columns, at, f"{remedy} name another target column ({format_option('target', 'COLUMN')})"
     )
     if task == "regression":
         return y
@@ -122,7 +123,7 @@ def read_target(columns: Columns, at: int, task: str | None) -> NDArray[Any]:
 def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     text = str(columns.entries[at][row])
     hint = (
-        f"; if it is a label, name the words for missing entries ({columns.option('na', '')}: "
+        f"; if it is a label, name the words for missing entries ({format_option('na', '')}: "
         f"only empty ones)"
         if columns.number(text) is None and text
         else ""
@@ -130,7 +131,7 @@ def _no_label(columns: Columns, row: int, at: int) -> MissingEntry:
     return MissingEntry(
         f"{columns.place(row, at)}: {shown(text)} stands for a missing entry; give it a "
         f"label, or leave such rows out "
-        f"({columns.option('missing', 'drop')}){hint}"
+        f"({format_option('missing', 'drop')}){hint}"
     )
 
 
@@ -156,14 +157,14 @@ def read_weights(columns: Columns, at: int) -> NDArray[np.float64]:
     """
     name = columns.names[at]
     weights = _floats(
-        columns, at, f"correct it, or read the column as a feature ({columns.option('weight', '')})"
+        columns, at, f"correct it, or read the column as a feature ({format_option('weight', '')})"
     )
     negative = np.flatnonzero(weights < 0)
     if len(negative):
         raise DataError(
             f"{columns.place(int(negative[0]), at)}: {weights[negative[0]]:g} is no weight, "
             f"which is at least 0; correct it, or read "
-            f"{shown(name)} as a feature ({columns.option('weight', '')})"
+            f"{shown(name)} as a feature ({format_option('weight', '')})"
         )
     return weights
 
@@ -197,7 +198,7 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
         remedy = _feature_remedy(columns, at)
         remedy += (
             f", or encode words or leave them out "
-            f"({columns.option('categorical', 'one-hot')}, codes or drop)"
+            f"({format_option('categorical', 'one-hot')}, codes or drop)"
             if is_words
             else ""
         )
@@ -226,19 +227,19 @@ def read_feature(columns: Columns, at: int, request: Request, is_words: bool) ->
     except DataError as reason:
         raise DataError(
             f"{columns.where}, column {shown(name)}: {reason}; drop it "
-            f"({columns.option('drop', name)})"
+            f"({format_option('drop', name)})"
         ) from None
 
 
 def _missing_hint(columns: Columns) -> str:
     return (
-        f"{columns.option('missing', 'drop')} leaves such rows out, "
-        f"{columns.option('missing', 'mean')} fills in means of features"
+        f"{format_option('missing', 'drop')} leaves such rows out, "
+        f"{format_option('missing', 'mean')} fills in means of features"
     )
 
 
 def _feature_remedy(columns: Columns, at: int) -> str:
-    return f"correct it or drop the column ({columns.option('drop', columns.names[at])})"
+    return f"correct it or drop the column ({format_option('drop', columns.names[at])})"
 
 
 def _floats(
@@ -267,11 +268,11 @@ def _floats(
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)
-        kind = DecimalComma if columns.option("decimal", ",") in hint else DataError
+        kind = DecimalComma if format_option("decimal", ",") in hint else DataError
         if gaps[row]:
             kind = MissingEntry
             hint = (
-                f"; {columns.option('missing', 'drop')} leaves such rows out"
+                f"; {format_option('missing', 'drop')} leaves such rows out"
                 if fill is None
                 else f"; {_missing_hint(columns)}"
             )
@@ -289,7 +290,7 @@ def _comma_hint(columns: Columns, text: str) -> str:
     if GROUPED_DIGITS.fullmatch(pointed(text) if columns.decimal == "," else text):
         return f"; write it without a {mark} if that groups its digits"
     if columns.decimal == "." and "," in text and number(text.replace(",", ".")) is not None:
-        return f"; if the comma is a decimal point, say so: {columns.option('decimal', ',')}"
+        return f"; if the comma is a decimal point, say so: {format_option('decimal', ',')}"
     return ""
 
 
@@ -317,7 +318,7 @@ def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:
     if len(gaps):
         place = f"{columns.where}, {columns.unit} {columns.numbers[gaps[0]]}"
         hint = (
-            f"give every row a query, or leave such rows out ({columns.option('missing', 'drop')})"
+            f"give every row a query, or leave such rows out ({format_option('missing', 'drop')})"
         )
         raise MissingEntry(f"{place}: this row has no query and others have one; {hint}")
     entries = columns.entries[at]

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from equimargin.data.columns.columns import Columns
 from equimargin.data.table import Request
 from equimargin.data.words import DataError, listed, shown
+from equimargin.option_text import format_option
 
 QUERY_NAMES: Final = ("qid", "query", "query_id")
 """Names, in lower case, of a column that holds queries."""
@@ -150,7 +151,7 @@ def _position(columns: Columns, name: str, role: str) -> int:
         )
     if len(places) > 1:
         options = " or ".join(
-            columns.option("drop" if role == "dropped" else role, f"column {at + 1}")
+            format_option("drop" if role == "dropped" else role, f"column {at + 1}")
             for at in places
         )
         raise DataError(
@@ -166,7 +167,7 @@ def _recognised(columns: Columns, role: str, names: Sequence[str], free: list[in
     if len(matches) > 1:
         several = listed([columns.names[at] for at in matches])
         first = columns.names[matches[0]]
-        example = columns.option(
+        example = format_option(
             role, first if columns.names.count(first) == 1 else f"column {matches[0] + 1}"
         )
         raise DataError(

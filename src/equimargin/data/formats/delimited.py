@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -27,6 +26,7 @@ from equimargin.data.formats.header import are_years, has_header
 from equimargin.data.table import Request
 from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, is_finite, number, one_line, pointed
+from equimargin.option_text import format_option
 
 SEPARATORS: Final = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " "}
 """Names of separators that are hard to write on a command line.
@@ -356,10 +356,10 @@ def _check_one_field(where: str, column: tuple[str, ...]) -> None:
     marks = {mark for mark in column[0] if not mark.isalnum() and mark not in "\"'.+-_#"}
     for mark in sorted(marks):
         if len({field.count(mark) for field in column}) == 1:
-            separator = shlex.quote("whitespace" if mark.isspace() else mark)
+            separator = "whitespace" if mark.isspace() else mark
             raise DataError(
                 f"{where}: every row is one field; if {mark!r} separates fields, say so: "
-                f"--sep {separator} (in Python sep=...)"
+                f"{format_option('sep', separator)}"
             )
 
 
@@ -392,8 +392,7 @@ def _names(where: str, records: Records, request: Request) -> tuple[int, list[st
     if looks is None and records.remark is None:
         raise DataError(
             f"{where}, line {first[0]}: the first row may be column names or data; add "
-            f"--header or --no-header "
-            "(in Python header=...)"
+            f"{format_option('header', True)} or {format_option('header', False)}"
         )
     return records.remark
 
@@ -422,7 +421,7 @@ def _all_named(where: str, line: int, fields: list[str], request: Request) -> li
     if unnamed:
         have, them = ("has", "it") if len(unnamed) == 1 else ("have", "them")
         only = "it only counts the rows" if len(unnamed) == 1 else "they are empty"
-        drop = " ".join(f"--drop {shlex.quote(name)}" for name in unnamed)
+        drop = format_option("drop", unnamed)
         raise DataError(
             f"{where}, line {line}: {', '.join(unnamed)} {have} no name; name {them}, or "
             f"drop {them} if {only} ({drop})"

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from equimargin.data.sets import SET_NAMES
 from equimargin.data.words import DataError, number, one_line
+from equimargin.option_text import format_option
 
 SVMLIGHT_LINE: Final = re.compile(rb"[-+.\deE]+\s+\S*:|[^,;]*(?<!\S)(?:qid|[-+]?\d+):[^,;]*$")
 """Number and a field with a colon, or a line without CSV delimiters that has `index:`.
@@ -199,7 +200,7 @@ def detect_format(file: File, sep: str | None = None, decimal: str = ".") -> str
     raise DataError(
         f"{where}: the file is neither svmlight (label index:value ...) nor CSV nor NPZ nor "
         f"Parquet nor a table with white space between "
-        "its fields; convert it to one, or name the separator with --sep"
+        f"its fields; convert it to one, or name the separator ({format_option('sep', ';')})"
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Final
@@ -123,7 +122,7 @@ def read_frame(frame: Any, request: Request) -> Columns:
     DataError
         If an option does not apply, or a column has another type.
     """
-    return replace(_read(name_frame(frame), frame, request), in_python=True)
+    return _read(name_frame(frame), frame, request)
 
 
 def read_parquet(file: File, request: Request) -> Columns:

@@ -5,7 +5,6 @@ The array X holds the features; other arrays have the names of roles in tables.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from equimargin.data.formats.files import File
 from equimargin.data.formats.frames import read_entries
 from equimargin.data.table import Request, Table
 from equimargin.data.words import DataError, listed, one_line
+from equimargin.option_text import format_option
 
 TARGETS: Final = (*TARGET_NAMES, FAINT_TARGET_NAME)
 """Names, in lower case, of arrays that hold a target."""
@@ -134,7 +134,7 @@ def _arrays(file: File, request: Request) -> tuple[dict[str, NDArray[Any]], Requ
         raise DataError(
             f"{where}: the arrays {listed(unknown)} have unknown names; give them one of the "
             f"names {', '.join(KNOWN)}, or leave them out "
-            f"(--drop {shlex.quote(unknown[0])})"
+            f"({format_option('drop', unknown[0])})"
         )
     return arrays, request
 

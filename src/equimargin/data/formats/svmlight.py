@@ -14,6 +14,7 @@ from equimargin.data.loaded import Origin
 from equimargin.data.table import Request, Table
 from equimargin.data.tasks import exact_labels
 from equimargin.data.words import DataError, integer, is_finite, one_line, shown
+from equimargin.option_text import format_option
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -86,16 +87,16 @@ def read_svmlight(file: File, request: Request) -> Table:
         )
     if X.nnz == 0:
         raise DataError(f"{where}: no row holds an index:value; supply at least one feature")
-    notes = ["read as svmlight (--sep reads a table)"] if file.suffix in TABLE_SUFFIXES else []
+    notes = []
+    if file.suffix in TABLE_SUFFIXES:
+        notes = [f"read as svmlight ({format_option('sep', 'whitespace')} reads a table)"]
     numbered = not queries and _is_precomputed(X) if like is None else like.origin.numbered
     if numbered:
         X.data[X.indices == 0] = 0.0
         X.eliminate_zeros()
-        notes += (
-            ["0: numbers the rows, as in LIBSVM's precomputed kernels (--kernel precomputed)"]
-            if like is None
-            else []
-        )
+        if like is None:
+            kernel = format_option("kernel", "precomputed")
+            notes.append(f"0: numbers the rows, as in LIBSVM's precomputed kernels ({kernel})")
     least = int(numbered or X.indices.min() > 0)
     first = least if like is None or like.first is None else like.first
     if like is not None and least < first:
@@ -180,11 +181,11 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
             sep = "tab" if b"\t" in line else "whitespace"
             return DataError(
                 f"{where}, line {number}: {fault}; correct or remove the line (it is read "
-                f"as svmlight; --sep {sep} reads a table)"
+                f"as svmlight; {format_option('sep', sep)} reads a table)"
             )
     return DataError(
         f"{where}: cannot be read as svmlight ({reason}); correct the file, or name the "
-        f"separator of a table (--sep)"
+        f"separator of a table ({format_option('sep', 'whitespace')})"
     )
 
 
