@@ -136,7 +136,6 @@ class AnswerSpec:
         return cls(data=data, kernel=kernel, plugins=plugins, **read)
 
 
-@options_written(in_plan)
 def loaded(plan: DataPlan) -> Data:
     """Load all rows of a data set, without sampling or scaling.
 
