@@ -247,7 +247,7 @@ class ConvergenceMonitor:
         if self.gap <= limits.tol:
             self._reached(point, reached)
         elif callback_stops:
-            self.end(Status.ITERATION_LIMIT, f"the callback ended the run: {reached}")
+            self.end(Status.CALLBACK, f"the callback ended the run: {reached}")
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:

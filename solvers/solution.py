@@ -58,6 +58,7 @@ class Status(StrEnum):
     UNBOUNDED = "unbounded"
     TIME_LIMIT = "time_limit"
     ITERATION_LIMIT = "iteration_limit"
+    CALLBACK = "callback"
     NUMERICAL_FAILURE = "numerical_failure"
     UNSUPPORTED = "unsupported"
     TOO_LARGE = "too_large"
@@ -76,6 +77,7 @@ _SENTENCES = {
     Status.UNBOUNDED: "The objective has no bound.",
     Status.TIME_LIMIT: "The time limit ended the run; the best point so far is returned.",
     Status.ITERATION_LIMIT: "The iteration limit ended the run; the best point so far is returned.",
+    Status.CALLBACK: "The callback ended the run; the best point so far is returned.",
     Status.NUMERICAL_FAILURE: "Double precision allowed no further progress; "
     "the best point so far is returned.",
     Status.UNSUPPORTED: "The solver does not take this kind of problem.",
@@ -92,18 +94,6 @@ Callback = Callable[[int, float, float, CanonicalPoint], Any]
 The bounds are those of the point, in float64. The point is read-only. A true return
 value ends the run.
 """
-
-
-@dataclass
-class _RecordedCallback:
-    """Callback, and True if its last return value ended the run."""
-
-    function: Callback
-    ended: bool = False
-
-    def __call__(self, *shown: Any) -> bool:
-        self.ended = bool(self.function(*shown))
-        return self.ended
 
 
 @dataclass(frozen=True)
@@ -137,10 +127,6 @@ class Limits:
     has_successor: bool = False
     device: str = PROCESSOR
 
-    def __post_init__(self) -> None:
-        if self.callback is not None and not isinstance(self.callback, _RecordedCallback):
-            object.__setattr__(self, "callback", _RecordedCallback(self.callback))
-
     def ended(self, status: Status) -> bool:
         """Return True if a limit or the callback of the caller ended a run.
 
@@ -151,9 +137,8 @@ class Limits:
         status : Status
             Status of the run.
         """
-        callback_ended = isinstance(self.callback, _RecordedCallback) and self.callback.ended
-        by_caller = self.max_iter is not None or callback_ended
-        return status is Status.TIME_LIMIT or (status is Status.ITERATION_LIMIT and by_caller)
+        by_iterations = status is Status.ITERATION_LIMIT and self.max_iter is not None
+        return by_iterations or status in (Status.TIME_LIMIT, Status.CALLBACK)
 
     def left(self, seconds: float, iterations: int = 0) -> Limits:
         """Return the limits of a run that continues another one.

@@ -98,7 +98,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
     if asked:
         progress.limits = replace(limits, callback=None)
     if not progress.show(multipliers(followed, problem), len(followed)):
-        status = Status.ITERATION_LIMIT if asked else Status.NUMERICAL_FAILURE
+        status = Status.CALLBACK if asked else Status.NUMERICAL_FAILURE
         reached = f"relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints"
         progress.end(status, f"{followed.stopped}: {reached}, {limits.tol:.2g} was requested")
     return progress.solution()

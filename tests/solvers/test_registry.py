@@ -348,9 +348,11 @@ def test_auto_asks_the_next_within_the_time_limit(
 
 def test_auto_leaves_a_run_that_the_caller_ends() -> None:
     problem = raw_columns("hinge")
-    for limits in ({"max_iter": 1}, {"callback": lambda *_: True}):
-        found = solve(problem, **limits)
-        assert (found.solver, found.status) == ("huber", Status.ITERATION_LIMIT)
+    for found, status in (
+        (solve(problem, max_iter=1), Status.ITERATION_LIMIT),
+        (solve(problem, callback=lambda *_: True), Status.CALLBACK),
+    ):
+        assert (found.solver, found.status) == ("huber", status)
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"
@@ -671,7 +673,8 @@ def test_auto_passes_on_a_run_at_the_limit_of_its_solver_unless_the_callback_end
 
     def limited(problem: Problem, limits: Limits, start: Any) -> Solution:
         assert limits.callback is not None
-        limits.callback(5, good.lower, good.upper, good.point)
+        if limits.callback(5, good.lower, good.upper, good.point):
+            return replace(good, status=Status.CALLBACK, reason="the callback")
         return replace(good, status=Status.ITERATION_LIMIT, reason="the limit of 5 iterations")
 
     ran = [
@@ -680,5 +683,5 @@ def test_auto_passes_on_a_run_at_the_limit_of_its_solver_unless_the_callback_end
     ]
     monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
     found = solve(problem, callback=lambda *shown: ends)
-    assert found.status is (Status.ITERATION_LIMIT if ends else Status.OPTIMAL)
+    assert found.status is (Status.CALLBACK if ends else Status.OPTIMAL)
     assert found.reason.startswith("limited passed the problem to smo") is not ends

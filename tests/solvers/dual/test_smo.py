@@ -593,7 +593,7 @@ def test_the_callback_sees_bounds_and_may_stop() -> None:
         return len(seen) == 2
 
     solution = solve(classification(CANCER.data, LABELS, 1.0), "smo", callback=watch)
-    assert solution.status is Status.ITERATION_LIMIT
+    assert solution.status is Status.CALLBACK
     assert "callback" in solution.reason
     assert len(seen) == 2
     assert all(lower <= upper for _, lower, upper in seen)

@@ -75,7 +75,7 @@ def test_rows_on_demand_give_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> 
     [
         (Limits(tol=1e-9, max_iter=7), Status.ITERATION_LIMIT),
         (Limits(tol=1e-9, time_limit=1e-9), Status.TIME_LIMIT),
-        (Limits(tol=1e-9, callback=lambda *at: True), Status.ITERATION_LIMIT),
+        (Limits(tol=1e-9, callback=lambda *at: True), Status.CALLBACK),
     ],
 )
 def test_limits_end_a_run_at_a_point_with_bounds(limits: Limits, status: Status) -> None:

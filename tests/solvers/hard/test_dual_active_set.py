@@ -324,7 +324,7 @@ def test_limits_end_a_run() -> None:
     assert solve(problem, "dual_active_set", max_iter=1).status is Status.ITERATION_LIMIT
     assert solve(problem, "dual_active_set", time_limit=1e-9).status is Status.TIME_LIMIT
     assert (
-        solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.ITERATION_LIMIT
+        solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.CALLBACK
     )
 
 

@@ -241,7 +241,7 @@ def test_limits_return_a_point_and_a_reason(make: Any) -> None:
         assert "limit" in solution.reason
         assert np.isfinite([solution.lower, solution.upper]).all()
     ended = by_columns(problem, callback=lambda *_: True)
-    assert ended.status is Status.ITERATION_LIMIT
+    assert ended.status is Status.CALLBACK
     assert "callback" in ended.reason
 
 

@@ -93,7 +93,7 @@ def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     assert all(lower <= found.upper and found.lower <= upper for _, lower, upper, _ in heard)
     assert heard[-1][1:3] == pytest.approx((found.lower, found.upper), rel=1e-8)
     early = solve(problem, "homotopy", callback=lambda breakpoints, *_: breakpoints == 3)
-    assert (early.status, early.iterations) == (Status.ITERATION_LIMIT, 3)
+    assert (early.status, early.iterations) == (Status.CALLBACK, 3)
     assert "callback" in early.reason
 
 

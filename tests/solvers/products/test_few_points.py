@@ -131,7 +131,7 @@ def recorded(*statuses: Status) -> tuple[Any, list[tuple[tuple[int, ...], Limits
         (Status.ITERATION_LIMIT, Limits(), True),
         (Status.ITERATION_LIMIT, Limits(max_iter=3), False),
         (Status.ITERATION_LIMIT, Limits(callback=lambda *shown: False), True),
-        (Status.ITERATION_LIMIT, Limits(callback=lambda *shown: True), False),
+        (Status.CALLBACK, Limits(callback=lambda *shown: True), False),
         (Status.TIME_LIMIT, Limits(time_limit=5.0), False),
         (Status.OPTIMAL, Limits(tol=2.0), False),
     ],
