@@ -323,9 +323,7 @@ def test_limits_end_a_run() -> None:
     problem = ranking(X, X @ rng.normal(size=20), None, np.inf)
     assert solve(problem, "dual_active_set", max_iter=1).status is Status.ITERATION_LIMIT
     assert solve(problem, "dual_active_set", time_limit=1e-9).status is Status.TIME_LIMIT
-    assert (
-        solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.CALLBACK
-    )
+    assert solve(problem, "dual_active_set", callback=lambda *_: True).status is Status.CALLBACK
 
 
 def test_what_it_does_not_take() -> None:
