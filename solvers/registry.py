@@ -531,8 +531,9 @@ def solve(
         Initial solution or point, of a similar problem.
     callback : Callback or None
         Called with (iterations, lower, upper, point) at every check of the gap, such as
-        a `Trace`; a true return value ends the run. If "auto" changes the solver, the
-        next one counts its iterations from 0; those of the Solution are the total.
+        a `Trace`; a true return value ends the run with `Status.CALLBACK`. If "auto"
+        changes the solver, the next one counts its iterations from 0; those of the
+        Solution are the total.
     n_jobs : int
         Threads for a large problem, if the solver can use them.
     device : str
@@ -587,8 +588,8 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     """Return the solution of the first solver of "auto" that does not stall.
 
     All solvers share the time limit. The solution has the best point of all runs, and
-    the status of the run that found it. Iterations and seconds are totals, and the
-    reason names all runs.
+    the status of the last. Iterations and seconds are totals, and the reason names all
+    runs.
     """
     # The next solver is looked up before a run: slow progress ends a run only if it has
     # a successor.
@@ -618,8 +619,13 @@ def _in_turn(problem: Problem, limits: Limits, start: CanonicalPoint | None) -> 
     if not handovers:
         return solution
     source = "" if best is solution else f"; the point is that of {best.solver}"
-    reason, seconds = f"{handovers}{solver.name}: {solution.reason}{source}", run_seconds() - began
-    return replace(best, reason=reason, iterations=sum(steps) if steps else None, seconds=seconds)
+    return replace(
+        best,
+        status=solution.status,
+        reason=f"{handovers}{solver.name}: {solution.reason}{source}",
+        iterations=sum(steps) if steps else None,
+        seconds=run_seconds() - began,
+    )
 
 
 def _log_choice(problem: Problem, solver: RegisteredSolver[Any]) -> None:

@@ -110,7 +110,7 @@ class Limits:
         Wall time in seconds; None is no limit.
     callback : callable or None
         Called with (iterations, lower, upper, point) at every check of the gap; a true
-        return value ends the run.
+        return value ends the run with `Status.CALLBACK`.
     n_jobs : int
         Threads that a solver may use.
     has_successor : bool
@@ -656,8 +656,6 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
             f"{solver} returns no point of this {problem.family} problem: {wrong}"
         ) from None
     solution = Solution(problem, solver, point, Status.FINISHED, "", None, seconds)
-    if limits.callback is not None:
-        limits.callback(0, solution.lower, solution.upper, solution.point)
     width, is_late = (
         solution.interval.relative_width,
         limits.time_limit is not None and seconds > limits.time_limit,
@@ -669,7 +667,32 @@ def finished(problem: Problem, solver: str, given: Any, limits: Limits, seconds:
     status = (
         Status.OPTIMAL if width <= limits.tol else Status.TIME_LIMIT if is_late else Status.FINISHED
     )
-    return replace(solution, status=status, reason=reason)
+    return call_once(limits.callback, replace(solution, status=status, reason=reason))
+
+
+def call_once(callback: Callback | None, solution: Solution) -> Solution:
+    """Call the callback with the result of a solver that shows no point before.
+
+    Parameters
+    ----------
+    callback : Callback or None
+        Callback of the run.
+    solution : Solution
+        Result.
+
+    Returns
+    -------
+    Solution
+        The result, with the status of a callback that returns True before the requested
+        accuracy: no other solver then continues.
+    """
+    if callback is None:
+        return solution
+    ends = callback(solution.iterations or 0, solution.lower, solution.upper, solution.point)
+    if not ends or solution.status is Status.OPTIMAL:
+        return solution
+    reason = f"the callback ended the run: {solution.reason}"
+    return replace(solution, status=Status.CALLBACK, reason=reason)
 
 
 def _make_solution(words: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Solution:

@@ -37,7 +37,7 @@ from equimargin.solvers.lp.highs import Basis, LinearProgram, run
 from equimargin.solvers.lp.polish import best
 from equimargin.solvers.registry import solver
 from equimargin.solvers.requirements import Requirements
-from equimargin.solvers.solution import Limits, Solution, Status
+from equimargin.solvers.solution import Limits, Solution, Status, call_once
 
 HIGHS_ENTRIES = 4_000_000
 """Largest matrix, in entries, passed to HiGHS.
@@ -122,9 +122,7 @@ def _solve(problem: OneNormProblem, limits: Limits, warm_start: OneNormPoint | N
     solution = Solution(
         problem, "linear_program", point, status, reason, result.iterations, seconds
     )
-    if limits.callback is not None:
-        limits.callback(result.iterations, solution.lower, solution.upper, solution.point)
-    return solution
+    return call_once(limits.callback, solution)
 
 
 class SimplexEnd(NamedTuple):

@@ -96,7 +96,8 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         problem, 1 / problem.C, limits.max_iter, limits.time_limit, heard
     )
     if asked:
-        progress.limits = replace(limits, callback=None)
+        progress.limits = replace(limits, callback=None, time_limit=None)
+        progress.max_iter = sys.maxsize
     if not progress.show(multipliers(followed, problem), len(followed)):
         status = Status.CALLBACK if asked else Status.NUMERICAL_FAILURE
         reached = f"relative gap {progress.gap:.2e} at C after {len(followed):,} breakpoints"

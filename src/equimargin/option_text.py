@@ -1,7 +1,8 @@
 """Options in messages, written as the caller gives them.
 
 They are keyword arguments in Python, options on the command line, or keys of a study's
-plan.
+plan. A form applies to the thread that sets it; other threads and processes begin with
+keyword arguments.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Value = str | bool | Sequence[str]
+OptionValue = str | bool | Sequence[str]
 """Value of an option: text, True or False, or several texts."""
 
-OptionForm = Callable[[str, Value], str]
+OptionForm = Callable[[str, OptionValue], str]
 """Function that writes an option, given its name and its value."""
 
 
-def in_python(name: str, value: Value) -> str:
+def format_in_python(name: str, value: OptionValue) -> str:
     """Return an option as a keyword argument.
 
     Parameters
@@ -32,7 +33,7 @@ def in_python(name: str, value: Value) -> str:
     return f"{name}={value!r}"
 
 
-def in_command(name: str, value: Value) -> str:
+def format_in_command(name: str, value: OptionValue) -> str:
     """Return an option as written on the command line.
 
     Parameters
@@ -51,7 +52,7 @@ def in_command(name: str, value: Value) -> str:
     return " ".join(f"--{name} {shlex.quote(one)}" for one in values)
 
 
-def in_plan(name: str, value: Value) -> str:
+def format_in_plan(name: str, value: OptionValue) -> str:
     """Return an option as a key in the plan of a study.
 
     Parameters
@@ -61,14 +62,14 @@ def in_plan(name: str, value: Value) -> str:
     value : str, bool or sequence of str
         Value of the option.
     """
-    # Text, truth values and lists of text are written alike in JSON and TOML.
+    # JSON and TOML write text, truth values and lists of text alike, but for U+007F.
     return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
-_FORM: ContextVar[OptionForm] = ContextVar("form of options in messages", default=in_python)
+_FORM: ContextVar[OptionForm] = ContextVar("form of options in messages", default=format_in_python)
 
 
-def format_option(name: str, value: Value) -> str:
+def format_option(name: str, value: OptionValue) -> str:
     """Return an option for a message, in the form of the caller.
 
     Parameters
@@ -87,16 +88,16 @@ def format_option(name: str, value: Value) -> str:
 
 
 @contextmanager
-def options_written(form: OptionForm) -> Iterator[None]:
+def write_options(form: OptionForm) -> Iterator[None]:
     """Write the options in messages in a form, within a context.
 
     Parameters
     ----------
     form : OptionForm
-        `in_python`, `in_command` or `in_plan`.
+        `format_in_python`, `format_in_command` or `format_in_plan`.
     """
-    before = _FORM.set(form)
+    token = _FORM.set(form)
     try:
         yield
     finally:
-        _FORM.reset(before)
+        _FORM.reset(token)

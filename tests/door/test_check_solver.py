@@ -21,7 +21,7 @@ from equimargin.adapters import from_estimator
 from equimargin.formulations import MarginProblem, Point, Problem
 from equimargin.formulations.rows.listed import Signed
 from equimargin.solvers import SOLVERS, Limits, Refusal, Solution, Status
-from equimargin.solvers.solution import Callback
+from equimargin.solvers.solution import Callback, call_once
 from equimargin.testing import check_solver
 from equimargin.testing.__main__ import main
 from places import HANG, ROOT
@@ -71,15 +71,13 @@ class Libsvm:
             int(model.n_iter_[0]),
             0.0,
         )
-        if limits.callback is not None:
-            limits.callback(answer.iterations or 0, answer.lower, answer.upper, answer.point)
         if not answer.interval.relative_width <= limits.tol:
             answer = replace(
                 answer,
                 status=Status.ITERATION_LIMIT,
                 reason="LIBSVM ended before the accuracy was reached",
             )
-        return replace(answer, seconds=time.perf_counter() - started)
+        return call_once(limits.callback, replace(answer, seconds=time.perf_counter() - started))
 
 
 class Wrong:

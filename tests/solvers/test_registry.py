@@ -321,7 +321,7 @@ def test_auto_with_a_worse_successor_returns_the_run_of_its_point(
     ]
     monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
     found = solve(problem)
-    assert (found.solver, found.status, found.iterations) == ("good", Status.NUMERICAL_FAILURE, 7)
+    assert (found.solver, found.status, found.iterations) == ("good", Status.TIME_LIMIT, 7)
     assert found.point is good.point
     assert (
         found.reason
@@ -353,6 +353,40 @@ def test_auto_leaves_a_run_that_the_caller_ends() -> None:
         (solve(problem, callback=lambda *_: True), Status.CALLBACK),
     ):
         assert (found.solver, found.status) == ("huber", status)
+
+
+def test_the_status_of_several_runs_is_that_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point of the first is better, and the callback ends the second."""
+    problem = ranking(LINE, [0, 1, 2])
+    good = replace(solve(problem), status=Status.NUMERICAL_FAILURE, reason="no progress")
+    ran = [
+        replace(SOLVERS["coordinate_descent"], name="stuck", function=lambda *_: good),
+        SOLVERS["coordinate_descent"],
+    ]
+    monkeypatch.setattr("equimargin.solvers.registry._automatic", lambda problem: iter(ran))
+    found = solve(problem, tol=1e-15, callback=lambda *_: True)
+    assert (found.status, found.point) == (Status.CALLBACK, good.point)
+    assert "the callback ended the run" in found.reason
+
+
+def test_auto_continues_no_run_of_a_function_that_the_callback_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A function without limits shows its point once, at its end."""
+    problem = ranking(LINE, [0, 1, 2])
+    function = replace(
+        SOLVERS["coordinate_descent"],
+        name="origin",
+        function=lambda problem, limits, _: finished(
+            problem, "origin", problem.origin, limits, 0.0
+        ),
+    )
+    monkeypatch.setattr(
+        "equimargin.solvers.registry._automatic",
+        lambda problem: iter([function, SOLVERS["coordinate_descent"]]),
+    )
+    assert solve(problem, callback=lambda *_: True).status is Status.CALLBACK
+    assert solve(problem, callback=lambda *_: False).status is Status.OPTIMAL
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"

@@ -487,10 +487,8 @@ def _filled(
         if not counts.all():
             at = int(np.flatnonzero(counts == 0)[0])
             what = at if columns is None else shown(columns[at])
-            name = f"column {at + 1}" if columns is None else columns[at]
             raise DataError(
-                f"{where}: column {what} has no entry, and so no mean; leave it out "
-                f"({format_option('drop', name)})"
+                f"{where}: column {what} has no entry, and so no mean; leave it out (drop)"
             )
         # Dividing before the sum avoids overflow.
         means = np.where(missing, 0.0, X / counts).sum(axis=0)

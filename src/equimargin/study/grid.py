@@ -21,7 +21,7 @@ from equimargin.data import Data, load
 from equimargin.formulations import FAMILIES, Problem
 from equimargin.formulations.kernels.registry import kernel_class, named_kernel
 from equimargin.formulations.numeric.arguments import one_of_these
-from equimargin.option_text import in_plan, options_written
+from equimargin.option_text import format_in_plan, write_options
 from equimargin.own.plugins import installed
 from equimargin.own.plugins import load as load_plugin
 from equimargin.problems import make_problems_from_data
@@ -136,6 +136,7 @@ class AnswerSpec:
         return cls(data=data, kernel=kernel, plugins=plugins, **read)
 
 
+@write_options(format_in_plan)
 def loaded(plan: DataPlan) -> Data:
     """Load all rows of a data set, without sampling or scaling.
 
@@ -182,6 +183,7 @@ def digest_data(data: Data) -> str:
     return digest.hexdigest()[:KEY_DIGITS]
 
 
+@write_options(format_in_plan)
 def make_problems_from_plan(
     data: Data, plan: DataPlan, seed: int | None, kernel: KernelPlan, C: float
 ) -> list[Problem]:
@@ -229,7 +231,6 @@ def make_problems_from_plan(
     return [problem for problem in problems if isinstance(problem, Problem)]
 
 
-@options_written(in_plan)
 def grid(plan: Plan) -> list[AnswerSpec]:
     """Return the answers that a plan requests, those of one problem consecutively.
 

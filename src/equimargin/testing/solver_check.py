@@ -275,10 +275,16 @@ class _SolverTrial:
             TOL,
             callback=lambda *shown: calls.append(shown) or True,  # type: ignore[func-returns-value]
         )
-        self.run(self.problem, limits)
+        solution = self.run(self.problem, limits)
         self.require(
             len(calls) == 1,
             f"{self.name} calls a callback that stops it {len(calls)} times on {family}, not once",
+            limits,
+        )
+        self.require(
+            solution.status in (Status.CALLBACK, Status.OPTIMAL),
+            f"{self.name} has the status {solution.status!r} on {family} where the callback stops "
+            f"it, not {Status.CALLBACK!r}",
             limits,
         )
         _, lower, upper, point = calls[0]

@@ -399,7 +399,7 @@ def test_a_role_can_be_taken_and_given(tmp_path: Path) -> None:
         (
             "a,y\nNA,3\n",
             {"missing": "mean"},
-            ": column 'a' has no entry, and so no mean; leave it out (drop='a')",
+            ": column 'a' has no entry, and so no mean; leave it out (drop)",
         ),
         ("a,y\n1,\n", {"missing": "mean"}, ", line 2, column 'y': '' is not a finite number"),
         (

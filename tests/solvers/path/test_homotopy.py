@@ -95,6 +95,8 @@ def test_the_callback_hears_every_breakpoint_and_the_end() -> None:
     early = solve(problem, "homotopy", callback=lambda breakpoints, *_: breakpoints == 3)
     assert (early.status, early.iterations) == (Status.CALLBACK, 3)
     assert "callback" in early.reason
+    both = solve(problem, "homotopy", max_iter=3, callback=lambda breakpoints, *_: breakpoints == 3)
+    assert both.status is Status.CALLBACK
 
 
 def test_an_accuracy_that_no_path_has_is_not_claimed() -> None:

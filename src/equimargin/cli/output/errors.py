@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from equimargin.cli.output.ending import INTERRUPTED, UNREAD, error_sentence, read_no_more
-from equimargin.option_text import in_command, options_written
+from equimargin.option_text import format_in_command, write_options
 
 OF_TRACKERS = "ignore:resource_tracker:UserWarning"
 """Filter for the warnings of multiprocessing's resource tracker.
@@ -37,7 +37,7 @@ def report_errors(for_memory: str = SMALLER_DATA) -> Iterator[None]:
         Advice if there is not enough memory.
     """
     try:
-        with options_written(in_command):
+        with write_options(format_in_command):
             yield
     except BrokenPipeError:
         read_no_more(sys.stdout)

@@ -268,7 +268,7 @@ def _floats(
         row = int(np.flatnonzero(wrong & ~gaps if (wrong & ~gaps).any() else wrong)[0])
         text = str(entries[row])
         hint = _comma_hint(columns, text)
-        kind = DecimalComma if format_option("decimal", ",") in hint else DataError
+        kind = DecimalComma if _has_decimal_comma(columns, text) else DataError
         if gaps[row]:
             kind = MissingEntry
             hint = (
@@ -284,14 +284,28 @@ def _floats(
 
 def _comma_hint(columns: Columns, text: str) -> str:
     """Return a hint on a comma, or on a point if commas are decimal points."""
-    if columns.header is None:
-        return ""
-    mark = "point" if columns.decimal == "," else "comma"
-    if GROUPED_DIGITS.fullmatch(pointed(text) if columns.decimal == "," else text):
-        return f"; write it without a {mark} if that groups its digits"
-    if columns.decimal == "." and "," in text and number(text.replace(",", ".")) is not None:
+    if _has_decimal_comma(columns, text):
         return f"; if the comma is a decimal point, say so: {format_option('decimal', ',')}"
+    if columns.header is not None and _groups_digits(columns, text):
+        mark = "point" if columns.decimal == "," else "comma"
+        return f"; write it without a {mark} if that groups its digits"
     return ""
+
+
+def _has_decimal_comma(columns: Columns, text: str) -> bool:
+    """Return True if an entry of a text is a number once its comma is a decimal point."""
+    return (
+        columns.header is not None
+        and columns.decimal == "."
+        and "," in text
+        and number(text.replace(",", ".")) is not None
+        and not _groups_digits(columns, text)
+    )
+
+
+def _groups_digits(columns: Columns, text: str) -> bool:
+    """Return True if commas, or points where commas are decimal points, group digits."""
+    return bool(GROUPED_DIGITS.fullmatch(pointed(text) if columns.decimal == "," else text))
 
 
 def read_queries(columns: Columns, at: int) -> NDArray[np.int64]:

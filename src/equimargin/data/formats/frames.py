@@ -21,6 +21,7 @@ from equimargin.data.formats.files import File
 from equimargin.data.table import Request
 from equimargin.data.tasks import EXACT_INTEGERS
 from equimargin.data.words import DataError, one_line, shown
+from equimargin.option_text import format_option
 
 NO_VALUE: Final = ("NoneType", "NAType", "NaTType")
 """Types of missing entries, including those of pandas."""
@@ -289,5 +290,6 @@ def _of_objects(where: str, name: str, values: Sequence[Any]) -> Entries:
 
 def _no_entries(where: str, name: str, kind: str) -> DataError:
     return DataError(
-        f"{where}, column {shown(name)}: holds {kind}; convert it or leave it out (drop=[{name!r}])"
+        f"{where}, column {shown(name)}: holds {kind}; convert it or leave it out "
+        f"({format_option('drop', name)})"
     )

@@ -178,15 +178,19 @@ def _svmlight_fault(where: str, text: bytes, reason: str) -> DataError:
                 f"{'one' if first[1] else 'none'}"
             )
         if fault is not None:
-            sep = "tab" if b"\t" in line else "whitespace"
             return DataError(
                 f"{where}, line {number}: {fault}; correct or remove the line (it is read "
-                f"as svmlight; {format_option('sep', sep)} reads a table)"
+                f"as svmlight; {format_option('sep', _separator(line))} reads a table)"
             )
     return DataError(
         f"{where}: cannot be read as svmlight ({reason}); correct the file, or name the "
-        f"separator of a table ({format_option('sep', 'whitespace')})"
+        f"separator of a table ({format_option('sep', _separator(text))})"
     )
+
+
+def _separator(text: bytes) -> str:
+    """Return the separator that the text would have as a table."""
+    return "tab" if b"\t" in text else "," if b"," in text else "whitespace"
 
 
 def _row_fault(tokens: list[str]) -> str | None:

@@ -20,6 +20,7 @@ from equimargin.data.sets.published import (
     locate,
 )
 from equimargin.data.words import DataError, listed, one_line
+from equimargin.option_text import format_option
 
 MIRROR_VARIABLE: Final = "EQUIMARGIN_MIRROR"
 """Environment variable with the address of a copy of the folder of public data."""
@@ -78,8 +79,8 @@ def fetch(name: str, mirror: str | None = None) -> tuple[Path, ...]:
         raise DataError(
             f"{name} has no address that a program can read; put "
             f"{listed([Path(file.path).name for file in unknown], str)} from {PUBLIC[name].page} "
-            f"into {(folder / unknown[0].path).parent}, or name a mirror (--mirror, "
-            f"{MIRROR_VARIABLE})"
+            f"into {(folder / unknown[0].path).parent}, or name a mirror "
+            f"({format_option('mirror', 'URL')}, {MIRROR_VARIABLE})"
         )
     for file in absent:
         _fetch(file, folder, f"{mirror.rstrip('/')}/{file.path}" if mirror else file.address)
@@ -97,7 +98,8 @@ def _fetch(file: PublicFile, folder: Path, address: str) -> None:
     def refused(reason: str) -> DataError:
         return DataError(
             f"{address}: cannot be fetched ({reason}); fetch it on another machine, and put it "
-            f"here as {place}, or name a mirror (--mirror, {MIRROR_VARIABLE})"
+            f"here as {place}, or name a mirror ({format_option('mirror', 'URL')}, "
+            f"{MIRROR_VARIABLE})"
         )
 
     def download(_: str, output: str, __: object) -> None:
