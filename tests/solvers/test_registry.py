@@ -385,8 +385,10 @@ def test_auto_continues_no_run_of_a_function_that_the_callback_ends(
         "equimargin.solvers.registry._automatic",
         lambda problem: iter([function, SOLVERS["coordinate_descent"]]),
     )
-    assert solve(problem, callback=lambda *_: True).status is Status.CALLBACK
-    assert solve(problem, callback=lambda *_: False).status is Status.OPTIMAL
+    ended = solve(problem, callback=lambda *_: True)
+    assert (ended.solver, ended.status) == ("origin", Status.CALLBACK)
+    continued = solve(problem, callback=lambda *_: False)
+    assert (continued.solver, continued.status) == ("coordinate_descent", Status.OPTIMAL)
 
 
 EXAMPLE = ROOT / "examples" / "solvers" / "own_solver.py"

@@ -318,7 +318,7 @@ def test_without_a_server_the_sentence_says_which_file_to_put_where(
     place = tmp_path / "data" / "pima.csv"
     assert (
         f"pima.csv: cannot be fetched (no connection); fetch it on another machine, and put it "
-        f"here as {place}, or name a mirror (--mirror, EQUIMARGIN_MIRROR)" in result.output
+        f"here as {place}, or name a mirror (--mirror URL, EQUIMARGIN_MIRROR)" in result.output
     )
     place.write_bytes(TABLE)
     assert fetch("pima", f"http://127.0.0.1:{free}") == (place,)
@@ -332,7 +332,7 @@ def test_a_set_without_an_address_names_its_page_and_its_folder(
     assert str(refused.value) == (
         f"mq2008 has no address that a program can read; put S1.txt, S2.txt from "
         f"{PUBLIC['mq2008'].page} into {tmp_path / 'data' / 'mq2008'}, or name a mirror "
-        f"(--mirror, EQUIMARGIN_MIRROR)"
+        f"(mirror='URL', EQUIMARGIN_MIRROR)"
     )
     assert Handler.asked == []
 
