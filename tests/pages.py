@@ -5,14 +5,15 @@ Run `python tests/pages.py PAGE` in that folder.
 Blocks run from top to bottom. The Python blocks share one session; a `text` block that
 follows a Python block directly is its output. A block with a caption is written to the
 file of that name. A command of a `console` block runs in the folder; its output must
-contain the parts between "..." of the output on the page. Figures may differ, and with
-them the places where columns truncate words. `sh` blocks set up an environment, and are
-not run.
+contain the parts between "..." of the output on the page. Numbers must agree within the
+tolerances of `occurs`; times may differ, and with them the places where columns truncate
+words. `sh` blocks set up an environment, and are not run.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import re
 import subprocess
 import sys
@@ -25,12 +26,15 @@ from typing import Any, NamedTuple
 from places import HANG
 
 FENCE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{code-block\} *\w+|\w*)\n"
+    r"^(?P<fence>`{3,}|:{3,})(?P<language>\{[\w-]+\} *\S*|\w*)\n"
     r"(?P<text>(?:.*\n)*?)(?P=fence)$",
     re.MULTILINE,
 )
-NUMBER = re.compile(r"[-+]?\d[\d.,e+-]*|<?\.\d+")
-"""Number, which may differ on another machine."""
+QUANTITY = r"[-+]?\d+(?:,\d{3})*(?:\.\d*)?(?:e[-+]?\d+)?"
+NUMBER = re.compile(
+    rf"(?P<time>(?<![\w<])<?\.\d+|{QUANTITY}(?= *(?:m?s|seconds|minutes)\b))|{QUANTITY}"
+)
+"""Number; a time if it has a unit of time, or no digit before the point, as by `compare`."""
 SETTING_UP = ("make", "pip")
 """First words of commands that set up an environment."""
 
@@ -122,18 +126,39 @@ def commands(place: str, text: str) -> Iterator[str]:
 def differences(place: str, expected: str, printed: str) -> Iterator[str]:
     """Yield a sentence for each difference between the output and the page.
 
-    Numbers, spaces and truncated words do not count; "..." at the end of a line matches
+    Times, spaces and truncated words do not count; "..." at the end of a line matches
     anything.
     """
-    said = shape(printed)
     for part in re.split(r"\.\.\.\n|\S*\s*…", expected):
-        if shape(part) not in said:
+        if not occurs(part, printed):
             yield f"{place}: the page has\n{part}\nand what was printed is\n{printed}"
 
 
-def shape(text: str) -> str:
-    """Return a text with a symbol in place of each number, and single spaces."""
-    return " ".join(NUMBER.sub("#", text).split())
+def occurs(part: str, printed: str) -> bool:
+    """Return True if a text contains a part whose numbers agree with the expected ones.
+
+    Times agree. Other numbers agree to a relative 1e-3, or to 1e-6: gaps and residuals
+    below are at the level of the solvers' tolerances and of rounding.
+    """
+    (wanted, numbers), (said, all_numbers) = split_numbers(part), split_numbers(printed)
+    for match in re.finditer(f"(?={re.escape(wanted)})", said):
+        first = said.count("\0", 0, match.start())
+        pairs = zip(numbers, all_numbers[first:], strict=False)
+        if all(
+            math.isnan(a) or math.isnan(b) or math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-6)
+            for a, b in pairs
+        ):
+            return True
+    return False
+
+
+def split_numbers(text: str) -> tuple[str, list[float]]:
+    """Return a text of single spaces, NUL for each number, and the numbers, NaN for a time."""
+    numbers = [
+        math.nan if match["time"] else float(match[0].replace(",", ""))
+        for match in NUMBER.finditer(text)
+    ]
+    return " ".join(NUMBER.sub("\0", text).split()), numbers
 
 
 if __name__ == "__main__":
