@@ -96,6 +96,7 @@ def _solve(problem: MarginProblem, limits: Limits, warm_start: Point | None) -> 
         problem, 1 / problem.C, limits.max_iter, limits.time_limit, heard
     )
     if asked:
+        # The callback ended the path, and is the reason whatever limit has passed since.
         progress.limits = replace(limits, callback=None, time_limit=None)
         progress.max_iter = sys.maxsize
     if not progress.show(multipliers(followed, problem), len(followed)):

@@ -62,7 +62,7 @@ def format_in_plan(name: str, value: OptionValue) -> str:
     value : str, bool or sequence of str
         Value of the option.
     """
-    # JSON and TOML write text, truth values and lists of text alike, but for U+007F.
+    # JSON and TOML write text, truth values and lists of text alike, except for U+007F.
     return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
