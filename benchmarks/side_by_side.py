@@ -10,7 +10,7 @@ A ratio is the peer's time over ours; SHORT marks a ratio below the requirement.
 rankings pip installs no other package: the baselines are this package's implementations
 of TRON and of cutting planes, as in Kuo, Lee and Lin (2014), and `make bench-against`
 compares with an earlier checkout. Missing peers and data are named. Everything runs on
-one processor except the row of two threads. It takes about forty minutes on a quiet
+one processor except the row of two threads. It takes about an hour on a quiet
 machine, without row 18, the largest problems, which takes about two hours: `--rows 18`.
 """
 
