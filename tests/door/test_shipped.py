@@ -5,6 +5,7 @@ Relations to C-SVC and C-SVR hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from campaigns import nightly_families
 from equimargin.comparison import compare
@@ -75,7 +77,17 @@ def test_there_are_data_for_every_family() -> None:
     assert len(SHIPPED) == 14
 
 
+@pytest.fixture
+def first_found() -> Iterator[None]:
+    """Keep refuting instances as they are sampled: most of the time would go to shrinking."""
+    before = settings.get_current_profile_name()
+    settings.load_profile("faults")
+    yield
+    settings.load_profile(before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("first_found")
 @pytest.mark.parametrize("id", FORMS)
 def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
     entry = as_a(Formulation, REGISTRY[id])
@@ -90,6 +102,7 @@ def test_every_solver_conforms(name: str) -> None:
     check_own_solver(SOLVERS[name], EXAMPLES)
 
 
+@pytest.mark.usefixtures("first_found")
 def test_solver_of_the_value_nan_is_refuted() -> None:
     def of_nan(problem: Any, *_: Any) -> ProgramSolution:
         return ProgramSolution(problem, "nan", Status.OPTIMAL, "", None, 0.0, 1e-6, np.nan)
