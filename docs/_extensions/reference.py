@@ -170,7 +170,7 @@ def _commands() -> Iterator[str]:
         "`equimargin COMMAND --help` prints the text below in a terminal.",
         "",
     )
-    printed = CliRunner(env={"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"})
+    printed = CliRunner(env={"COLUMNS": "90", "TERM": "dumb", "NO_COLOR": "1"})
     names = [str(command.name) for command in program.registered_commands]
     for group in program.registered_groups:
         commands = group.typer_instance.registered_commands  # type: ignore[union-attr]
