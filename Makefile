@@ -164,12 +164,10 @@ test-set: $(READY)  ## programs with certificates of their exact optima, in buil
 
 ##@ Measure; all benchmarks: python benchmarks/run.py
 
-bench: $(PEERS)/.ready  ## every kind of work with every peer that can be installed: an hour
-	$(PEERS)/bin/equimargin warm-up
+bench: $(PEERS)/.ready  ## every kind of work with every peer that can be installed: about an hour
 	$(PEERS)/bin/python benchmarks/run.py side_by_side $(ARGS)
 
 bench-each: $(READY)  ## the benchmarks of each kind of work, and the errors of maps
-	$(BIN)/equimargin warm-up
 	@set -e; for each in svm linear one_norm hard ranking exact programs bounds; do \
 	    echo "== $$each"; $(BIN)/python benchmarks/run.py kinds.$$each; \
 	done
@@ -183,11 +181,9 @@ bench-device: $(READY)  ## kernel machines on a graphics card: below eight minut
 	$(BIN)/python benchmarks/run.py card $(ARGS)
 
 leaderboard: $(PEERS)/.ready  ## packages for SVMs, and their distances above the proven optimum
-	$(PEERS)/bin/equimargin warm-up
 	$(PEERS)/bin/python benchmarks/run.py leaderboard $(ARGS)
 
 scaling: $(PEERS)/.ready  ## growth of CPU time with the number of points
-	$(PEERS)/bin/equimargin warm-up
 	$(PEERS)/bin/python benchmarks/run.py scaling $(ARGS)
 
 experiments: $(READY)  ## what the documents measured, measured again; ARGS=--full takes hours

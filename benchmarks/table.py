@@ -85,8 +85,14 @@ def cell(value: Any, form: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Limit linear algebra to one thread, and suppress warnings of peers."""
-    with threadpool_limits(1), warnings.catch_warnings():
+    """Limit linear algebra to one thread, compile at first calls, hide warnings of peers.
+
+    Some functions otherwise run as Python on small problems until they are compiled.
+    """
+    # Imported here: `between_versions` runs this module with older versions of equimargin.
+    from equimargin.formulations.numeric.jit import compile_eagerly
+
+    with threadpool_limits(1), compile_eagerly(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 

@@ -38,7 +38,7 @@ collect_ignore += [file for package, file in _OF_EXTRAS.items() if find_spec(pac
 settings.register_profile("dev", deadline=None, derandomize=True, max_examples=25)
 # `make check-all`
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=30, print_blob=True)
-# `make faults`: a failing test is enough, and its example is not shrunk.
+# `make faults`, and tests that expect a failure: a failing example is enough, and is not shrunk.
 settings.register_profile(
     "faults", settings.get_profile("dev"), phases=(Phase.explicit, Phase.generate)
 )

@@ -30,7 +30,6 @@ from table import DATA, QUICK, Benchmark, Line, Table, chosen
 
 import equimargin.svm
 from equimargin.formulations import MarginProblem, classification, rbf, regression
-from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.formulations.problem.choices import LOSSES
 from equimargin.solvers import solve
 
@@ -202,8 +201,7 @@ COLUMNS = {
 
 def tables(asked: Namespace) -> Iterator[Table]:
     """Yield the table."""
-    with compile_eagerly():
-        yield Table(COLUMNS, (measured(row, asked.rounds) for row in chosen(ROWS, asked)))
+    yield Table(COLUMNS, (measured(row, asked.rounds) for row in chosen(ROWS, asked)))
 
 
 BENCHMARK = Benchmark(

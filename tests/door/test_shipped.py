@@ -78,8 +78,8 @@ def test_there_are_data_for_every_family() -> None:
 
 
 @pytest.fixture
-def first_found() -> Iterator[None]:
-    """Keep refuting instances as they are sampled: most of the time would go to shrinking."""
+def unshrunk() -> Iterator[None]:
+    """Keep a refuting instance as it was sampled; shrinking it would take most of the time."""
     before = settings.get_current_profile_name()
     settings.load_profile("faults")
     yield
@@ -87,7 +87,7 @@ def first_found() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("first_found")
+@pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("id", FORMS)
 def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
     entry = as_a(Formulation, REGISTRY[id])
@@ -102,7 +102,7 @@ def test_every_solver_conforms(name: str) -> None:
     check_own_solver(SOLVERS[name], EXAMPLES)
 
 
-@pytest.mark.usefixtures("first_found")
+@pytest.mark.usefixtures("unshrunk")
 def test_solver_of_the_value_nan_is_refuted() -> None:
     def of_nan(problem: Any, *_: Any) -> ProgramSolution:
         return ProgramSolution(problem, "nan", Status.OPTIMAL, "", None, 0.0, 1e-6, np.nan)

@@ -150,7 +150,7 @@ def test_multipliers_that_are_not_stored_are_feasible_where_rows_are_hard(
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_pairs_than_anybody_lists(loss: LossName) -> None:
-    """Hard levels of a query are satisfied next to 2 million soft pairs."""
+    """Hard levels are satisfied next to 2 million soft pairs, twice `labelled.MANY`."""
     rng = np.random.default_rng(0)
     X, w, qid = rng.normal(size=(2200, 6)), rng.normal(size=6), np.repeat([0, 1], [40, 2160])
     y = np.round(X @ w + np.where(qid == 0, 0.0, 1.0) * rng.normal(size=2200))
