@@ -96,12 +96,6 @@ def test_every_form_conforms_and_every_mistake_is_refuted(id: str) -> None:
         assert f"{id} has the optimum" in str(present(refuted))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OF_SHIPPED)
-def test_every_solver_conforms(name: str) -> None:
-    check_own_solver(SOLVERS[name], EXAMPLES)
-
-
 @pytest.mark.usefixtures("unshrunk")
 def test_solver_of_the_value_nan_is_refuted() -> None:
     def of_nan(problem: Any, *_: Any) -> ProgramSolution:
