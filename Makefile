@@ -5,6 +5,11 @@ READY    := $(VENV)/.ready
 DOCS     := $(VENV)/.docs
 # versions that are installed: those of a file, or with CONSTRAINTS= the newest ones
 CONSTRAINTS ?= constraints.txt
+# a home folder that cannot be written holds neither compiled functions nor pip's cache
+ifneq ($(shell test -w "$$HOME" && echo writable),writable)
+export NUMBA_CACHE_DIR ?= $(CURDIR)/build/functions
+export PIP_NO_CACHE_DIR ?= 1
+endif
 INSTALL  := -m pip install --disable-pip-version-check $(or $(addprefix --constraint ,$(CONSTRAINTS)),--upgrade --upgrade-strategy eager)
 # what a target needs beside the tests
 ADD      = @echo "Installing what $@ needs beside the tests: seconds, the first time up to some minutes."; \
