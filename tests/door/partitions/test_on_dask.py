@@ -25,6 +25,8 @@ SCORE = X @ [2.0, -1.0, 0.5, 0.0, 0.0] + np.random.default_rng(6).normal(size=14
 Y = np.where(SCORE > 0.2, 1.0, -1.0)
 RELEVANCES = np.clip(np.rint(SCORE), -2, 2)
 QID = np.arange(1400) // 35
+WITHOUT_NETWORK = "tcp"
+"""Protocol on 127.0.0.1; that of one process would ask the network for this address."""
 
 
 @contextmanager
@@ -192,6 +194,7 @@ def test_a_cluster_that_is_gone_is_said(client: Any) -> None:
         n_workers=1,
         threads_per_worker=1,
         processes=False,
+        protocol=WITHOUT_NETWORK,
         dashboard_address=FREE_PORT,
         silence_logs=50,
     ) as cluster:
@@ -222,7 +225,11 @@ def test_cluster_without_workers_is_lost(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("equimargin.distributed.on_dask.SECONDS_BETWEEN_LOOKS", 0.1)
     with (
         LocalCluster(
-            n_workers=0, processes=False, dashboard_address=FREE_PORT, silence_logs=50
+            n_workers=0,
+            processes=False,
+            protocol=WITHOUT_NETWORK,
+            dashboard_address=FREE_PORT,
+            silence_logs=50,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
         pytest.raises(
