@@ -212,24 +212,12 @@ class ConvergenceMonitor:
             self.problem, self.solver, point, status, self.reason, self.iterations, self.seconds
         )
 
-    def _reached(self, point: CanonicalPoint, reached: str) -> None:
-        """Stop at a gap within the tolerance.
-
-        If rounding errors dominate both values, their difference may be small by
-        chance. The proven gap is then large, and the run has failed.
-        """
-        tol = self.limits.tol
-        proven = 0.0
-        if self._cancels:
-            solution = self._found(point, Status.OPTIMAL)
-            proven = relative_gap(solution.upper, solution.lower, self.problem.scale)
-        if proven > max(tol, LARGEST_PROVEN_GAP):
-            self.end(
-                Status.NUMERICAL_FAILURE,
-                f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
-            )
-        else:
-            self.end(Status.OPTIMAL, f"{reached}, {tol:.2g} was requested")
+    def _proven_gap(self, point: CanonicalPoint) -> float:
+        """Return the proven relative gap of a point; 0 if its rounding errors are small."""
+        if not self._cancels:
+            return 0.0
+        solution = self._found(point, Status.OPTIMAL)
+        return relative_gap(solution.upper, solution.lower, self.problem.scale)
 
     @cached_property
     def _cancels(self) -> bool:
@@ -244,10 +232,19 @@ class ConvergenceMonitor:
         callback_stops = limits.callback is not None and bool(
             limits.callback(self.iterations, *bounds, point)
         )
-        if self.gap <= limits.tol:
-            self._reached(point, reached)
+        within = self.gap <= limits.tol
+        proven = self._proven_gap(point) if within else np.inf
+        # If rounding errors dominate both values, their difference may be small by
+        # chance. The proven gap is then large.
+        if proven <= max(limits.tol, LARGEST_PROVEN_GAP):
+            self.end(Status.OPTIMAL, f"{reached}, {limits.tol:.2g} was requested")
         elif callback_stops:
             self.end(Status.CALLBACK, f"the callback ended the run: {reached}")
+        elif within:
+            self.end(
+                Status.NUMERICAL_FAILURE,
+                f"float64 cannot resolve the gap: {reached}, and {proven:.2e} by proven bounds",
+            )
         elif self.out_of_time:
             self.end(Status.TIME_LIMIT, f"the time limit of {limits.time_limit:g} s: {reached}")
         elif self.iterations >= self.max_iter:

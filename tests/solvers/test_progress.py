@@ -300,3 +300,12 @@ def test_dual_value_above_the_primal_one_is_no_gap_of_zero() -> None:
     value = problem.values(point)[0]
     assert not monitor.weigh(point, value, value + 1e-3 * value, 1)
     assert monitor.gap > 9e-4
+
+
+def test_callback_ends_a_run_whose_gap_float64_cannot_resolve() -> None:
+    """The run failed at a gap of 0, and "auto" went on although the callback had ended it."""
+    X = np.zeros((7, 8))
+    X[3:6, 2] = 3e6, 3e6, -3e6
+    problem = ranking(X, [1, 0, 0, 0, 0, 0, 0], None, 1.0, polynomial(1, 1.0, 1.0))
+    found = solve(problem, tol=1e-6, callback=lambda _, lower, upper, point: lower == upper)
+    assert (found.status, found.solver) == (Status.CALLBACK, "coordinate_descent")
