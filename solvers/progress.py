@@ -314,8 +314,9 @@ class _Record:
         # By weak duality a dual value above a primal one is rounding error.
         dual = min(dual, self.least_primal)
         # A dual increase counts above the smaller of 1 % of the gap and 1e-6 of the
-        # value.
-        smallest_rise = min(0.01 * (primal - self.dual), 1e-6 * abs(self.dual))
+        # value; at rounding level, above half of the gap.
+        share = 0.5 if self.rounded else 0.01
+        smallest_rise = min(share * (primal - self.dual), 1e-6 * abs(self.dual))
         size = abs(self.least_primal if np.isfinite(self.least_primal) else self.dual)
         gap_decreases = gap < (0.5 if self.rounded else 0.95) * self.progressed
         progresses = gap_decreases or moved or has_increased(dual, self.dual, smallest_rise, size)

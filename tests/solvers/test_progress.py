@@ -132,6 +132,12 @@ def test_a_gap_that_shrinks_slowly_is_progress_until_it_stays() -> None:
     assert 400 < checks(slow) <= 400 + 2 * STALE_CHECKS
 
 
+def test_rises_at_rounding_level_are_progress_only_if_they_halve_the_gap() -> None:
+    """Column generation went on for 90 checks at gaps of 1e-14, as each rise counted."""
+    rises = [(1.0 + 0.9e-12, 1.0 + 1e-14 * k, False) for k in range(80)]
+    assert checks(rises) == 1 + STALE_CHECKS
+
+
 def test_a_violation_that_shrinks_slowly_is_progress_until_it_stays() -> None:
     progress = DualConvergenceMonitor(
         "none", classification([[0.0], [1.0]], [1, -1]), Limits(tol=1e-16), 10**9
