@@ -317,8 +317,7 @@ class Explicit:
 
     def mean_square(self) -> float:
         """Return the mean of |z|^2 over the points."""
-        entries = self.X.data if self.sparse else self.X
-        return float(np.linalg.norm(entries) ** 2 / self.m + self.constant)
+        return float(self.squares.mean())
 
     def gram(self, index: Index, D: Array, single: bool = False) -> Array:
         """Return Z[index]' diag(D) Z[index].

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array
-from equimargin.formulations.numeric.jit import brief, fast, in_numpy
+from equimargin.formulations.numeric.jit import brief, fast, in_numpy, reordered
 from equimargin.formulations.numeric.rounding import SMALLEST, UNIT, gamma_n
 from equimargin.formulations.numeric.vector_loops import larger
 
@@ -24,6 +24,8 @@ SHIFTS = 8
 """Shifts that are tried, each four times the one before."""
 TILE_ROWS = 4
 """Rows and columns of a tile of `asymmetry`; a tile fits the vector registers."""
+SCANNED_ROWS, BLOCK_ROWS = 8, 64
+"""Rows and columns of a tile of `scan`, a cache line, and of a block of such tiles."""
 NUMPY_TILE_ROWS = 128
 """Rows and columns of a tile in numpy; two tiles, 256 KB, stay in the second-level cache."""
 
@@ -184,3 +186,51 @@ def asymmetry(K: Array) -> float:
         for j in range(i):
             most = larger(most, abs(K[i, j] - K[j, i]))
     return most
+
+
+def _scan_in_numpy(K: Array) -> tuple[float, float]:
+    tiles = [slice(start, start + NUMPY_TILE_ROWS) for start in range(0, len(K), NUMPY_TILE_ROWS)]
+    pairs = ((rows, columns) for at, rows in enumerate(tiles) for columns in tiles[at:])
+    sums = ((1 if i is j else 2) * float(np.abs(K[i, j] - K[j, i].T).sum()) for i, j in pairs)
+    return float(np.vdot(K, K)), sum(sums)
+
+
+@brief
+@in_numpy(_scan_in_numpy)
+@reordered
+def scan(K: Array) -> tuple[float, float]:
+    """Return the sums of K_ij^2 and of |K_ij - K_ji| over all i and j.
+
+    The matrix is read once. The first sum is NaN or infinite if an entry is.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        Square matrix.
+    """
+    m, square, difference = K.shape[0], 0.0, 0.0
+    T, whole = np.empty((SCANNED_ROWS, SCANNED_ROWS)), m - m % SCANNED_ROWS
+    for above in range(0, whole, BLOCK_ROWS):
+        for before in range(above, whole, BLOCK_ROWS):
+            for top in range(above, min(above + BLOCK_ROWS, whole), SCANNED_ROWS):
+                stop = min(before + BLOCK_ROWS, whole)
+                for left in range(max(before, top), stop, SCANNED_ROWS):
+                    # A tile is first transposed, and then compared row by row.
+                    for i in range(SCANNED_ROWS):
+                        for j in range(SCANNED_ROWS):
+                            T[j, i] = K[top + i, left + j]
+                    squares = apart = 0.0
+                    for j in range(SCANNED_ROWS):
+                        for i in range(SCANNED_ROWS):
+                            x, y = K[left + j, top + i], T[j, i]
+                            squares += x * x + y * y
+                            apart += abs(x - y)
+                    # A tile on the diagonal is its own mirror image.
+                    square += 0.5 * squares if left == top else squares
+                    difference += apart if left == top else 2.0 * apart
+    for i in range(whole, m):
+        square += K[i, i] * K[i, i]
+        for j in range(i):
+            difference += 2.0 * abs(K[i, j] - K[j, i])
+            square += K[i, j] * K[i, j] + K[j, i] * K[j, i]
+    return square, difference

@@ -120,6 +120,19 @@ def fast(kernel: Callable[P, R]) -> Callable[P, R]:
     return _compiled(kernel, **FAST)
 
 
+def reordered(kernel: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function as `jit` does, with sums in any order, so that they vectorise.
+
+    Unlike in a function of `fast`, numbers may be NaN.
+
+    Parameters
+    ----------
+    kernel : callable
+        Function of numbers and arrays.
+    """
+    return _compiled(kernel, fastmath={"contract", "nsz", "reassoc"}, error_model="numpy")
+
+
 def contracted(kernel: Callable[P, R]) -> Callable[P, R]:
     """Compile a function as `jit` does, for loops whose rounding errors are bounded.
 

@@ -354,6 +354,12 @@ class CanonicalProblem(AnyProblem):
         return explicit(self.kernel, self.X)
 
     @cached_property
+    def mean_diagonal(self) -> float:
+        """Mean |K_ii|, or 1 if all are 0, from the explicit features if there are any."""
+        Z = self.explicit
+        return self.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
+
+    @cached_property
     def unit_weights(self) -> Array:
         """Weight of every row, shape (p,); ones if no weights were given."""
         return np.ones(self.p) if self.weights is None else self.rows.spread(self.weights)

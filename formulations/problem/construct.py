@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equimargin.formulations.kernels.chi2 import check_nonnegative
 from equimargin.formulations.kernels.features import column_names
-from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
+from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift, scan
 from equimargin.formulations.kernels.kernel import Intercept, Kernel, linear
 from equimargin.formulations.kernels.registry import named_kernel
 from equimargin.formulations.numeric.arguments import (
@@ -802,8 +802,11 @@ def _features(
             f"X must have two dimensions and at least one row and one column; its shape is "
             f"{X.shape}"
         )
-    # One pass finds NaN and infinite entries, and an upper bound of max |X_ij|.
-    largest = largest_entry(X)
+    # One pass finds NaN and infinite entries, an upper bound of max |X_ij|, and whether
+    # a Gram matrix is symmetric.
+    whole = isinstance(given, Kernel) and given.given and X.shape[0] == X.shape[1]
+    square, difference = scan(X) if whole and not is_sparse(X) else (None, np.inf)
+    largest = largest_entry(X, square)
     if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
     kernel = linear() if given is None else named_kernel(given, X, None, {})
@@ -817,7 +820,7 @@ def _features(
                 f"{X.shape[0]} x {X.shape[1]}"
             )
     check_kernel_range(X, kernel, largest)
-    difference = asymmetry(X) if kernel.given else 0.0
+    difference = asymmetry(X) if kernel.given and difference > 0 else 0.0
     if difference > 0:
         raise ValueError(
             f"the precomputed Gram matrix is not symmetric (largest difference "

@@ -51,7 +51,7 @@ Losses and |f|^2 contain its square, and sums of millions of squares stay below 
 """
 
 
-def largest_entry(X: Features) -> float:
+def largest_entry(X: Features, square: float | None = None) -> float:
     """Return an upper bound of max |X_ij|: the root of the sum of all X_ij^2.
 
     The root needs one pass. If squares underflow or overflow, the maximum is returned.
@@ -61,11 +61,14 @@ def largest_entry(X: Features) -> float:
     ----------
     X : ndarray or sparse array of shape (m, d)
         Features.
+    square : float, optional
+        That sum, if it is known.
     """
     values = X.data if is_sparse(X) else X
-    with np.errstate(all="ignore"):
-        # The root is meaningless if squares overflow or underflow.
-        square = float(np.vdot(values, values))
+    if square is None:
+        with np.errstate(all="ignore"):
+            square = float(np.vdot(values, values))
+    # The root is meaningless if squares overflow or underflow.
     if SMALLEST_SQUARE <= square < np.inf:
         return float(np.sqrt(square))
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))

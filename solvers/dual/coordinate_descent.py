@@ -208,7 +208,7 @@ class Dual:
             q = quadratics(A, problem.gram.dense)
         else:
             q = norms2(A, stored_rows(Z), np.zeros(Z.q))
-        mean = problem.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
+        mean = problem.mean_diagonal
         q = np.maximum(q, ROW_CURVATURE_FLOOR * mean) + ridge
         row_work = 2 * problem.m if Z is None else 4 * (Z.entries // problem.m + 1)
         rows = RowArrays(A, np.column_stack([problem.rows.t, box, ridge, q]).ravel())

@@ -198,7 +198,7 @@ def _first(unknowns: Unknowns, at: NewtonIterate, start: Point) -> Loss:
     problem, slacks = unknowns.problem, at.slacks.listed()
     if slacks is None:
         return _of_least_gap(unknowns, at)
-    phi = _of_width(slacks, len(at.v), problem.gram.mean_diagonal)
+    phi = _of_width(slacks, len(at.v), problem.mean_diagonal)
     return (
         phi
         if start.alpha is None

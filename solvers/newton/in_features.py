@@ -64,9 +64,10 @@ class Weights(Unknowns):
             with one_thread():
                 Z = Explicit(problem.features(), problem.bias)
         else:
-            Z = Explicit(
-                stored(problem.explicit.X, problem.rows), problem.explicit.constant or problem.bias
-            )
+            own = problem.explicit
+            X, constant = stored(own.X, problem.rows), own.constant or problem.bias
+            # The same features have their squares already.
+            Z = own if X is own.X and constant == own.constant else Explicit(X, constant)
         R = np.ones(Z.q)
         R[Z.q - problem.bias :] = 0.0
         return cls(problem, by_row, Z, R, NewtonSystem(problem, Z, R))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,12 @@ from equimargin.formulations import (
 from equimargin.formulations.bounds.intervals import prepare_intervals
 from equimargin.formulations.bounds.stability import stability
 from equimargin.formulations.kernels import given_matrix
-from equimargin.formulations.kernels.given_matrix import UnprovenShift, asymmetry, find_shift
+from equimargin.formulations.kernels.given_matrix import (
+    UnprovenShift,
+    asymmetry,
+    find_shift,
+    scan,
+)
 from equimargin.formulations.numeric.jit import compile_eagerly
 from equimargin.formulations.problem import limits
 from equimargin.proofs import Verdict, certificate
@@ -218,6 +223,22 @@ def test_asymmetry_is_the_largest_difference(m: int, seed: int, changed: str) ->
     with compile_eagerly():
         assert asymmetry(K) == np.abs(K - K.T).max()
     assert (find_shift(K) is None) or np.linalg.eigvalsh((K + K.T) / 2)[0] > -1e-6 * m
+
+
+@given(st.integers(1, 200), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0, nan, inf]))
+@np.errstate(invalid="ignore")
+def test_scan_finds_the_sum_of_squares_and_every_difference(m: int, seed: int, by: float) -> None:
+    rng = np.random.default_rng(seed)
+    K = rng.normal(size=(m, m))
+    K += K.T
+    K[rng.integers(m), rng.integers(m)] += by
+    interpreted = scan(K)
+    with compile_eagerly():
+        compiled = scan(K)
+    for square, difference in (interpreted, compiled):
+        assert square == pytest.approx((K**2).sum(), nan_ok=True)
+        if np.isfinite(by):
+            assert difference == pytest.approx(np.abs(K - K.T).sum())
 
 
 @pytest.mark.parametrize("m", [6, 200])

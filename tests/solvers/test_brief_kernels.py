@@ -408,6 +408,7 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
 }
 """Brief kernels of which Python and compiled code give the same bits."""
 ROUNDED: dict[str, tuple[Any, Arguments]] = {
+    "scan of a matrix": (given_matrix.scan, lambda rng: (rng.normal(size=(30, 30)),)),
     "squares of rows": (features._add_squares, lambda rng: (rng.normal(size=(9, 3)), np.ones(9))),
     "differences of pairs": (
         listed._add_differences,
