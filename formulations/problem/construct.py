@@ -803,9 +803,9 @@ def _features(
             f"{X.shape}"
         )
     # One pass finds NaN and infinite entries, an upper bound of max |X_ij|, and whether
-    # a Gram matrix is symmetric.
-    whole = isinstance(given, Kernel) and given.given and X.shape[0] == X.shape[1]
-    square, difference = scan(X) if whole and not is_sparse(X) else (None, np.inf)
+    # a Gram matrix is symmetric. A kernel's name is read later: a default may need X.
+    is_gram = isinstance(given, Kernel) and given.given and X.shape[0] == X.shape[1]
+    square, difference = scan(X) if is_gram and not is_sparse(X) else (None, np.inf)
     largest = largest_entry(X, square)
     if not np.isfinite(largest):
         raise ValueError("X holds NaN or an infinite number; remove or replace such rows first")
