@@ -184,13 +184,15 @@ def _laplacian_gram(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
-    preferred = np.sort(rng.integers(10, size=25))
+    preferred, room = np.sort(rng.integers(10, size=25)), (listed.GATHERED_ROWS, 3)
     return (
         rng.normal(size=(20, 3)),
         preferred,
         10 + rng.integers(10, size=25),
         rng.normal(size=25),
         np.zeros(20),
+        np.zeros(room),
+        np.zeros(room),
     )
 
 

@@ -969,7 +969,7 @@ def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
     """Each point is compared with every point of its query."""
     counted: list[int] = []
     monkeypatch.setattr(checker, "arithmetic_is_affordable", counted.append)
-    rows = checker.labelled_pairs([Fraction(1), Fraction(2), Fraction(3), Fraction(4)], queries)
+    rows = checker.labelled_pairs([1, 2, 3, 4], queries)
     assert counted == [checker.OPERATIONS_OF_A_COMPARISON * comparisons]
     assert len(rows.plus) == {10: 3, 4: 0, 16: 6}[comparisons]
 
