@@ -23,9 +23,10 @@ claimed bounds, path, and verdict.
 
 All arithmetic is that of integers and fractions. A list of rationals is stored as a list
 of integers and one positive integer, the unit: each rational is its integer divided by
-the unit. Floats occur only as the numbers of the file (each an exact rational), as
-infinities, in the printed output, and in a proposed matrix factor that is then verified
-in integers. Only the standard library of Python 3.10 or later is imported.
+the unit. Floats occur only as the numbers of the file (each an exact rational), in
+their products with powers of two, which are exact, as infinities, in the printed
+output, and in a proposed matrix factor that is then verified in integers. Only the
+standard library of Python 3.10 or later is imported.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -71,6 +73,11 @@ BITS_OF_A_COMMON_STEP = 1000
 """Bits of the given denominators that count as one further number.
 
 The time to compute their common multiple depends on the length of the denominators, too.
+"""
+LARGEST_MODERATE = 2.0**200
+"""Size up to which doubles, and their inverses, are multiplied by powers of two as floats.
+
+Such products are exact, and no file is long enough for a common denominator that is not.
 """
 MOST_NANOSECONDS = 3 * 10**10
 """Nanoseconds of arithmetic of one step of a check, about half a minute.
@@ -294,7 +301,8 @@ class PointSpace(NamedTuple):
     bits : int
         Length of the longest entry.
     first : list of int
-        For each point, the first point with equal features, perhaps itself.
+        For each point, the first point with equal features, perhaps itself. Empty for a
+        linear kernel, whose values have no error.
     """
 
     linear: bool
@@ -798,6 +806,46 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
     return [numerator * (unit // denominator) for numerator, denominator in fractions], unit
 
 
+def integers_over_unit(numbers: list[Any]) -> tuple[list[int], int]:
+    """Return numbers as integers over their least common denominator, and the denominator.
+
+    Parameters
+    ----------
+    numbers : list of JSON values
+        Numbers in the certificate.
+    """
+    types = set(map(type, numbers))
+    if types == {int}:
+        return numbers, 1
+    if types == {float}:
+        sizes = [size for size in map(abs, numbers) if size > 0]
+        least = min(sizes, default=1.0)
+        if least >= 1 / LARGEST_MODERATE and max(sizes, default=1.0) <= LARGEST_MODERATE:
+            return integers_of_doubles(numbers, least)
+    return common_denominator(map(ratio, numbers))
+
+
+def integers_of_doubles(doubles: list[float], least: float) -> tuple[list[int], int]:
+    """Return doubles as integers over their least common denominator, a power of two.
+
+    This is `common_denominator` for doubles so moderate that no product is rounded.
+
+    Parameters
+    ----------
+    doubles : list of float
+        Doubles.
+    least : float
+        Lower bound of the sizes of those that are not 0.
+    """
+    # A double has 53 bits, the first of which is that of its binary exponent.
+    bits = max(0, 53 - math.frexp(least)[1])
+    steps = [int(math.ldexp(v, bits)) for v in doubles]
+    divisor = math.gcd(1 << bits, *steps)
+    if divisor > 1:
+        steps = [step // divisor for step in steps]
+    return steps, (1 << bits) // divisor
+
+
 def common_denominator_is_short(unit: int, count: int) -> None:
     """10. The bits of a common denominator, times its numbers, are at most MOST_COMMON_BITS."""
     holds = unit.bit_length() * count <= MOST_COMMON_BITS
@@ -986,8 +1034,9 @@ def read_space(kernel: Any, given: Any) -> PointSpace:
         triangle, unit = lower_triangle(name, features, parameters)
         rows = symmetric(triangle, constant * unit)
     error = EXP_ERROR if name == "rbf" else 0
-    largest = max(longest(row) for row in rows)
-    return PointSpace(name == "linear", rows, unit, error, largest, first_equal(features.rows))
+    largest = longest(chain.from_iterable(rows))
+    first = [] if name == "linear" else first_equal(features.rows)
+    return PointSpace(name == "linear", rows, unit, error, largest, first)
 
 
 def first_equal(rows: Sequence[list[int]]) -> list[int]:
@@ -1064,7 +1113,7 @@ def read_features(given: Any, triangular: bool) -> Features:
         array_has_its_length(row, length)
         numbers += row
         lengths.append(length)
-    integers, unit = common_denominator(map(ratio, numbers))
+    integers, unit = integers_over_unit(numbers)
     rows, start = [], 0
     for length in lengths:
         rows.append(integers[start : start + length])
@@ -1093,7 +1142,7 @@ def lower_triangle(
     """
     m, d = len(features.rows), len(features.rows[0])
     parts = [part for v in parameters.values() for part in v.as_integer_ratio()]
-    bits = max(longest(parts), max(longest(row) for row in features.rows))
+    bits = max(longest(parts), longest(chain.from_iterable(features.rows)))
     power = int(parameters["degree"]) if name == "polynomial" else 2
     arithmetic_is_affordable(m**2 * (d + OPERATIONS_OF_A_KERNEL_VALUE), power * bits)
     if name == "polynomial":
@@ -1239,71 +1288,59 @@ def read_rows(given: dict[str, Any], task: str, m: int) -> RowLists:
         Number of points.
     """
     if task == "svm":
-        return classification_rows(read_numbers(given["labels"], m))
+        return classification_rows(read_vector(given["labels"], m))
     if task == "svr":
-        return tube_rows(read_numbers(given["labels"], m), rational(given["epsilon"]))
+        return tube_rows(read_vector(given["labels"], m), rational(given["epsilon"]))
     pairs_stand_alone(given)
     if given["pairs"] is not None:
         return listed_pairs(given["pairs"], m)
-    return labelled_pairs(read_numbers(given["labels"], m), given["queries"])
+    return labelled_pairs(read_vector(given["labels"], m).steps, given["queries"])
 
 
-def read_numbers(given: Any, length: int) -> list[Fraction]:
-    """Return an array of numbers.
-
-    Parameters
-    ----------
-    given : JSON value
-        Value in the certificate.
-    length : int
-        Required length.
-    """
-    array_has_its_length(given, length)
-    return [rational(v) for v in given]
-
-
-def classification_rows(labels: list[Fraction]) -> RowLists:
+def classification_rows(labels: Vector) -> RowLists:
     """Return the rows 1 - y_i (f(x_i) + b) <= 0, one per point, each with its own cost.
 
     Parameters
     ----------
-    labels : list of Fraction
+    labels : Vector
         Label of each point.
     """
     labels_are_signs(labels)
-    m = len(labels)
+    m = len(labels.steps)
     return RowLists(
         target=[1] * m,
         unit=1,
-        sign=[int(y) for y in labels],
-        plus=[i if y > 0 else m for i, y in enumerate(labels)],
-        minus=[m if y > 0 else i for i, y in enumerate(labels)],
+        sign=labels.steps,
+        plus=[i if y > 0 else m for i, y in enumerate(labels.steps)],
+        minus=[m if y > 0 else i for i, y in enumerate(labels.steps)],
         group=list(range(m)),
         groups=m,
     )
 
 
-def labels_are_signs(labels: list[Fraction]) -> None:
+def labels_are_signs(labels: Vector) -> None:
     """24. Every label of a classification is -1 or +1."""
-    require(all(abs(y) == 1 for y in labels), "labels_are_signs", "a label is neither -1 nor +1")
+    holds = labels.unit == 1 and all(y in (-1, 1) for y in labels.steps)
+    require(holds, "labels_are_signs", "a label is neither -1 nor +1")
 
 
-def tube_rows(labels: list[Fraction], epsilon: Fraction) -> RowLists:
+def tube_rows(labels: Vector, epsilon: Fraction) -> RowLists:
     """Return the rows y_i - epsilon - f(x_i) - b <= 0, then -y_i - epsilon + f(x_i) + b <= 0.
 
     Each row has its own cost.
 
     Parameters
     ----------
-    labels : list of Fraction
+    labels : Vector
         Target of each point.
     epsilon : Fraction
         Half the width of the tube.
     """
     epsilon_is_not_negative(epsilon)
-    m = len(labels)
+    m = len(labels.steps)
     points, none = list(range(m)), [m] * m
-    targets = [y - epsilon for y in labels] + [-y - epsilon for y in labels]
+    values = [Fraction(y, labels.unit) for y in labels.steps]
+    targets = [y - epsilon for y in values] + [-y - epsilon for y in values]
     target, unit = common_denominator(v.as_integer_ratio() for v in targets)
     return RowLists(
         target=target,
@@ -1349,20 +1386,19 @@ def listed_pairs(pairs: Any, m: int) -> RowLists:
     return pair_rows(plus, minus, group=list(range(len(pairs))), groups=len(pairs))
 
 
-def labelled_pairs(labels: list[Fraction], queries: Any) -> RowLists:
+def labelled_pairs(labels: list[int], queries: Any) -> RowLists:
     """Return the rows 1 - f(x_i) + f(x_j) <= 0 for all i, j of one query with y_i > y_j.
 
     The rows are ordered by i and then by j; each has the cost of its query.
 
     Parameters
     ----------
-    labels : list of Fraction
-        Label of each point.
+    labels : list of int
+        Label of each point, times a positive number.
     queries : JSON value
         Query of each point; None if there is one query only.
     """
     m = len(labels)
-    level, _ = common_denominator(v.as_integer_ratio() for v in labels)
     query = [0] * m if queries is None else read_indices(queries, m, m)
     # The pairs of a query are those of its members.
     members: dict[int, list[int]] = {}
@@ -1371,7 +1407,7 @@ def labelled_pairs(labels: list[Fraction], queries: Any) -> RowLists:
     arithmetic_is_affordable(
         OPERATIONS_OF_A_COMPARISON * sum(len(points) ** 2 for points in members.values())
     )
-    pairs = [(i, j) for i in range(m) for j in members[query[i]] if level[i] > level[j]]
+    pairs = [(i, j) for i in range(m) for j in members[query[i]] if labels[i] > labels[j]]
     plus, minus = [i for i, _ in pairs], [j for _, j in pairs]
     return pair_rows(plus, minus, group=[query[i] for i in plus], groups=max(query) + 1)
 
@@ -1437,14 +1473,15 @@ def read_costs(C: Any, given_weights: Any, family: FamilyProperties, groups: int
     factor = rational_or_infinite(C)
     cost_fits_the_family(factor, family)
     weights = read_weights(given_weights, groups)
-    infinite = [weight > 0 and math.inf in (weight, factor) for weight in weights]
     numerator, denominator = finite_ratio(factor, Fraction(1))
-    steps, step_unit = common_denominator(finite_ratio(weight, Fraction(0)) for weight in weights)
-    arithmetic_is_affordable(groups, 2 * longest([*steps, step_unit, numerator, denominator]))
-    products = [numerator * step for step in steps]
-    unit = denominator * step_unit
-    finite = [0 if endless else v for v, endless in zip(products, infinite, strict=True)]
-    return Costs(finite, unit, infinite, longest([*products, unit]))
+    arithmetic_is_affordable(groups, 2 * max(weights.bits, longest([numerator, denominator])))
+    products = [numerator * step for step in weights.numerators]
+    unit = denominator * weights.unit
+    bits = longest([*products, unit])
+    if factor == math.inf:
+        endless = zip(weights.infinite, products, strict=True)
+        return Costs([0] * groups, unit, [known or step > 0 for known, step in endless], bits)
+    return Costs(products, unit, weights.infinite, bits)
 
 
 def finite_ratio(v: Fraction | float, instead: Fraction) -> tuple[int, int]:
@@ -1470,8 +1507,8 @@ def cost_fits_the_family(factor: Fraction | float, family: FamilyProperties) -> 
     )
 
 
-def read_weights(given: Any, groups: int) -> list[Fraction | float]:
-    """Return the weight of every group.
+def read_weights(given: Any, groups: int) -> Costs:
+    """Return the weight of every group, its cost for C = 1.
 
     Parameters
     ----------
@@ -1481,11 +1518,12 @@ def read_weights(given: Any, groups: int) -> list[Fraction | float]:
         Number of groups.
     """
     if given is None:
-        return [Fraction(1)] * groups
+        return Costs([1] * groups, 1, [False] * groups, 1)
     array_has_its_length(given, groups)
     weights = [rational_or_infinite(v) for v in given]
     weights_are_not_negative(weights)
-    return weights
+    steps, unit = common_denominator(finite_ratio(weight, Fraction(0)) for weight in weights)
+    return Costs(steps, unit, [weight == math.inf for weight in weights], longest([*steps, unit]))
 
 
 def weights_are_not_negative(weights: list[Fraction | float]) -> None:
@@ -1666,7 +1704,7 @@ def read_combination(given: Any, count: int) -> Combination:
     array_has_its_length(indices)
     array_has_its_length(numerators, len(indices))
     indices_are_in_range(indices, count)
-    steps, step_unit = common_denominator(map(ratio, numerators))
+    steps, step_unit = integers_over_unit(numerators)
     unit = rational(given["denominator"])
     multipliers_are_natural(steps, step_unit, unit)
     rows_occur_once(indices)
@@ -1722,21 +1760,54 @@ def function_of_points(space: PointSpace, beta: Sequence[int], unit: int) -> Fun
     unit : int
         Unit of the integers.
     """
+    if space.linear:
+        return linear_function(space, weights_of_features(space, beta), unit * space.unit)
     coefficients_fit(beta, len(space.rows))
     product_is_affordable(space, beta)
-    if space.linear:
-        w = [dot(column, beta) for column in zip(*space.rows, strict=True)]
-        return linear_function(space, w, unit * space.unit)
     values = [dot(row, beta) for row in space.rows]
     size = size_of_distinct(space, beta)
     norm2 = Fraction(dot(beta, values) + space.error * size**2, unit**2 * space.unit)
     return Function([*values, 0], unit * space.unit, space.error * size, norm2)
 
 
+def squared_norm(space: PointSpace, beta: Sequence[int], unit: int) -> Fraction:
+    """Return an upper bound of |f|^2 for f = sum_i beta_i k(x_i, .), with beta over the unit.
+
+    Parameters
+    ----------
+    space : PointSpace
+        Points in the space of the kernel.
+    beta : sequence of int
+        Coefficient of each point, integers over the unit.
+    unit : int
+        Unit of the integers.
+    """
+    if not space.linear:
+        return function_of_points(space, beta, unit).norm2
+    w = weights_of_features(space, beta)
+    return Fraction(dot(w, w), (unit * space.unit) ** 2)
+
+
+def weights_of_features(space: PointSpace, beta: Sequence[int]) -> list[int]:
+    """Return sum_i beta_i z_i for the features z_i of a linear kernel.
+
+    Parameters
+    ----------
+    space : PointSpace
+        Points in the space of the kernel.
+    beta : sequence of int
+        Coefficient of each point, integers over a unit.
+    """
+    coefficients_fit(beta, len(space.rows))
+    product_is_affordable(space, beta)
+    return [dot(column, beta) for column in zip(*space.rows, strict=True)]
+
+
 def size_of_distinct(space: PointSpace, beta: Sequence[int]) -> int:
     """Return sum_i |beta_i|, after coefficients of equal points have been added up.
 
-    Adding them up leaves f unchanged.
+    Adding them up leaves f unchanged. The sum is a factor of the error of K; it is 0 for a
+    linear kernel, which has none.
 
     Parameters
     ----------
@@ -1828,18 +1899,19 @@ def lower_bound(problem: Problem, dual: Any, exact: bool) -> Fraction | float:
     alpha = read_combination(dual, len(rows.target))
     arithmetic_is_affordable(len(alpha.steps), 2 * max(alpha.unit.bit_length(), problem.costs.bits))
     multipliers_are_within_costs(problem, alpha)
-    f = function_of_points(space, transposed_product(rows, alpha, len(space.rows)), alpha.unit)
+    pull = transposed_product(rows, alpha, len(space.rows))
     gain = Fraction(
         sum(step * rows.target[r] for r, step in zip(alpha.indices, alpha.steps, strict=True)),
         alpha.unit * rows.unit,
     )
     multipliers_are_balanced(problem, alpha)
     if problem.family.one_norm:
-        prices_are_at_most_one(*prices(problem, f))
+        prices_are_at_most_one(*prices(problem, function_of_points(space, pull, alpha.unit)))
         return gain
-    if is_ray(problem, alpha, gain, f.norm2):
+    norm2 = squared_norm(space, pull, alpha.unit)
+    if is_ray(problem, alpha, gain, norm2):
         return math.inf
-    value = gain - f.norm2 / 2
+    value = gain - norm2 / 2
     if problem.family.squared:
         value -= ridge(problem.costs, squares(problem, alpha), alpha.unit, exact)
     return value
@@ -2051,7 +2123,7 @@ def read_function(problem: Problem, primal: Any) -> Primal:
     b = rational(primal["b"])
     bias_belongs_to_the_family(b, problem.family)
     array_has_its_length(primal[key])
-    coefficients, unit = common_denominator(map(ratio, primal[key]))
+    coefficients, unit = integers_over_unit(primal[key])
     make = function_of_features if problem.space.linear else function_of_points
     f = make(problem.space, coefficients, unit)
     return Primal(f, b, f.norm2 / 2)
@@ -2175,7 +2247,7 @@ def read_vector(given: Any, length: int | None = None) -> Vector:
         Required length; any by default.
     """
     array_has_its_length(given, length)
-    return Vector(*common_denominator(map(ratio, given)))
+    return Vector(*integers_over_unit(given))
 
 
 def read_triples(given: Any, height: int, width: int) -> list[tuple[int, int, tuple[int, int]]]:

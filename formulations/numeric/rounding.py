@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from equimargin.formulations.numeric.arrays import Array, is_sparse
+from equimargin.formulations.numeric.jit import brief, in_numpy, jit
 
 UNIT = 2.0**-53
 """Unit roundoff u of float64."""
@@ -86,20 +87,44 @@ def round_toward(x: Any, way: float) -> Any:
     way : float
         1 or -1.
     """
-    x = np.where(np.isnan(x), way * np.inf, x)
+    x = np.asarray(x)
     if x.size <= FEW_NUMBERS or x.dtype != np.float64:
-        return np.nextafter(x, way * np.inf)
-    # The bits of floats of one sign are integers in the order of their sizes; adding 0
-    # turns -0, whose bits are those of the least integer, into 0.
-    x *= way
-    x += 0.0
-    bits = x.view(np.int64)
+        return np.nextafter(np.where(np.isnan(x), way * np.inf, x), way * np.inf)
+    found = np.array(x, order="C")
+    _step_toward(found.reshape(-1), float(way))
+    return found
+
+
+def _step_in_numpy(numbers: Array, way: float) -> None:
+    numbers[np.isnan(numbers)] = way * np.inf
+    numbers *= way
+    numbers += 0.0
+    bits = numbers.view(np.int64)
     step = bits >> 63
     step |= 1
     bits += step
     np.minimum(bits, INFINITE_BITS, out=bits)
-    x *= way
-    return x
+    numbers *= way
+
+
+@brief
+@in_numpy(_step_in_numpy)
+@jit
+def _step_toward(numbers: Array, way: float) -> None:
+    """Replace numbers by the next floats towards way x inf, and a NaN by way x inf.
+
+    The bits of floats of one sign are integers in the order of their sizes; adding 0
+    turns -0, whose bits are those of the least integer, into 0.
+    """
+    bits = numbers.view(np.int64)
+    for i in range(numbers.size):
+        v = way * numbers[i] + 0.0
+        numbers[i] = v if v == v else np.inf
+    for i in range(bits.size):
+        following = bits[i] + ((bits[i] >> 63) | 1)
+        bits[i] = following if following < INFINITE_BITS else INFINITE_BITS
+    for i in range(numbers.size):
+        numbers[i] *= way
 
 
 def multiply_rounded(x: Any, y: Any, way: float) -> Any:

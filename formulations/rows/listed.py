@@ -203,8 +203,9 @@ class Pairs(Rows):
         if not Z.sparse:
             H = np.zeros((Z.q, Z.q))
             if len(rows):
+                A, S = np.empty((2, GATHERED_ROWS, Z.d), np.float32 if single else np.float64)
                 H[: Z.d, : Z.d] = _laplacian_gram(
-                    Z.X, self.preferred[rows], self.other[rows], D[rows], np.zeros(self.m)
+                    Z.X, self.preferred[rows], self.other[rows], D[rows], np.zeros(self.m), A, S
                 )
             return H
         A = self.matrix[rows]
@@ -289,7 +290,9 @@ def _add_differences(v: Array, preferred: Index, other: Index, beta: Array) -> N
 
 
 @brief
-def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: Array) -> Array:
+def _laplacian_gram(
+    X: Array, preferred: Index, other: Index, D: Array, degree: Array, A: Array, S: Array
+) -> Array:
     """Return X' A' D A X, (d, d), for pairs in lexicographic order.
 
     It is computed as X'diag(degree)X - M - M', where M is the sum of D_ij x_i x_j' over
@@ -306,9 +309,11 @@ def _laplacian_gram(X: Array, preferred: Index, other: Index, D: Array, degree: 
         Diagonal.
     degree : ndarray of shape (m,)
         Zeros, as workspace.
+    A, S : ndarray of shape (GATHERED_ROWS, d)
+        Workspace; products have its precision.
     """
     d, filled, r, origin = X.shape[1], 0, 0, X[preferred[0]]
-    H, A, S = np.zeros((d, d)), np.empty((GATHERED_ROWS, d)), np.empty((GATHERED_ROWS, d))
+    H = np.zeros((d, d))
     # degree_i = sum of D_r over the pairs r with point i.
     for k in range(D.size):
         degree[preferred[k]] += D[k]

@@ -281,6 +281,16 @@ def test_a_hessian_of_listed_pairs_is_the_sum_over_their_differences(
             assert rows.gram_of_rows(Z, D) == pytest.approx(expected, abs=1e-6 if offset else 1e-10)
 
 
+def test_a_hessian_of_listed_pairs_may_be_summed_in_float32() -> None:
+    """Its error is a few roundings of float32, also far from 0."""
+    rng = np.random.default_rng(0)
+    preferred = np.sort(rng.integers(0, 300, 900))
+    rows = Pairs(preferred, (preferred + 1 + rng.integers(0, 299, 900)) % 300, 300)
+    Z, D = Explicit(rng.normal(size=(300, 5)) + 1e4, False), rng.random(900)
+    exact, single = (rows.gram_of_rows(Z, D, low) for low in (False, True))
+    assert 0 < np.abs(single - exact).max() < 1e-5 * np.abs(exact).max()
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_a_bound_from_sums_that_are_there_is_as_sharp_as_one_by_a_sweep(seed: int) -> None:
     """The multipliers are of the point's f, or of one slightly different.

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from equimargin.formulations.kernels import additive, features, given_matrix
-from equimargin.formulations.numeric import dyadic
+from equimargin.formulations.numeric import dyadic, rounding
 from equimargin.formulations.numeric.jit import as_python, compile_eagerly
 from equimargin.formulations.rows import listed, loss, pair_sweeps, slacks
 from equimargin.solvers.dual import newton_on_face, smo_problem, sweeps, working_set
@@ -184,13 +184,15 @@ def _laplacian_gram(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
-    preferred = np.sort(rng.integers(10, size=25))
+    preferred, room = np.sort(rng.integers(10, size=25)), (listed.GATHERED_ROWS, 3)
     return (
         rng.normal(size=(20, 3)),
         preferred,
         10 + rng.integers(10, size=25),
         rng.normal(size=25),
         np.zeros(20),
+        np.zeros(room),
+        np.zeros(room),
     )
 
 
@@ -379,6 +381,13 @@ def _rows_of_sparse(rng: np.random.Generator, m: int) -> tuple[Any, ...]:
 
 BRIEF: dict[str, tuple[Any, Arguments]] = {
     "steps": (dyadic._steps, _steps),
+    "next floats": (
+        rounding._step_toward,
+        lambda rng: (
+            rng.choice([0.0, -0.0, 1.0, -1e300, 5e-324, np.inf, -np.inf, np.nan], 100),
+            float(rng.choice([-1.0, 1.0])),
+        ),
+    ),
     "least margins": (pair_sweeps.least_margins, _least_margins),
     "by query": (pair_sweeps.by_query, _by_query),
     "middles": (pair_sweeps.middles, _middles),

@@ -909,6 +909,23 @@ def test_numbers_are_not_hashed() -> None:
     assert checker.common_denominator(colliding[:2]) == ([2**62 - 1, 2**61], 2**61 * (2**62 - 1))
 
 
+@pytest.mark.parametrize(
+    "doubles",
+    [
+        [0.1, -3.0, 2.0**-60, 0.0],
+        [6.0, -4.0],
+        [0.0, -0.0],
+        [2.0**200, -(2.0**-200)],
+        [-0.75, 1 / 3, -5e300],
+        [5e-324, 1.0],
+    ],
+)
+def test_doubles_converted_at_once_are_those_converted_one_by_one(doubles: list[float]) -> None:
+    """The integers and their unit do not depend on the way in which doubles are converted."""
+    one_by_one = checker.common_denominator(v.as_integer_ratio() for v in doubles)
+    assert checker.integers_over_unit(doubles) == one_by_one
+
+
 @pytest.mark.parametrize("squared", [False, True])
 def test_the_costs_have_a_common_denominator_or_are_refused(squared: bool) -> None:
     family = "svm.nobias_l2" if squared else "svm.nobias"
@@ -952,7 +969,7 @@ def test_the_work_of_listing_pairs_is_counted_before_it_is_done(
     """Each point is compared with every point of its query."""
     counted: list[int] = []
     monkeypatch.setattr(checker, "arithmetic_is_affordable", counted.append)
-    rows = checker.labelled_pairs([Fraction(1), Fraction(2), Fraction(3), Fraction(4)], queries)
+    rows = checker.labelled_pairs([1, 2, 3, 4], queries)
     assert counted == [checker.OPERATIONS_OF_A_COMPARISON * comparisons]
     assert len(rows.plus) == {10: 3, 4: 0, 16: 6}[comparisons]
 
