@@ -75,9 +75,10 @@ BITS_OF_A_COMMON_STEP = 1000
 The time to compute their common multiple depends on the length of the denominators, too.
 """
 LARGEST_MODERATE = 2.0**200
-"""Size up to which doubles, and their inverses, are multiplied by powers of two as floats.
+"""Largest size of the doubles that `integers_of_doubles` converts; its inverse is the smallest.
 
-Such products are exact, and no file is long enough for a common denominator that is not.
+Their products with 2^253 are exact, and a file has too few numbers for their common
+denominator to violate condition 10.
 """
 MOST_NANOSECONDS = 3 * 10**10
 """Nanoseconds of arithmetic of one step of a check, about half a minute.
@@ -809,10 +810,12 @@ def common_denominator(ratios: Iterable[tuple[int, int]]) -> tuple[list[int], in
 def integers_over_unit(numbers: list[Any]) -> tuple[list[int], int]:
     """Return numbers as integers over their least common denominator, and the denominator.
 
+    The integers may be the given list itself, which no function changes.
+
     Parameters
     ----------
     numbers : list of JSON values
-        Numbers in the certificate.
+        Numbers in the certificate, of which none is NaN (condition 5).
     """
     types = set(map(type, numbers))
     if types == {int}:
@@ -837,7 +840,7 @@ def integers_of_doubles(doubles: list[float], least: float) -> tuple[list[int], 
     least : float
         Lower bound of the sizes of those that are not 0.
     """
-    # A double has 53 bits, the first of which is that of its binary exponent.
+    # With least = f 2^e and 1/2 <= f < 1, the doubles are multiples of 2^(e - 53).
     bits = max(0, 53 - math.frexp(least)[1])
     steps = [int(math.ldexp(v, bits)) for v in doubles]
     divisor = math.gcd(1 << bits, *steps)
@@ -1479,8 +1482,8 @@ def read_costs(C: Any, given_weights: Any, family: FamilyProperties, groups: int
     unit = denominator * weights.unit
     bits = longest([*products, unit])
     if factor == math.inf:
-        endless = zip(weights.infinite, products, strict=True)
-        return Costs([0] * groups, unit, [known or step > 0 for known, step in endless], bits)
+        infinite = [v > 0 or w for v, w in zip(products, weights.infinite, strict=True)]
+        return Costs([0] * groups, unit, infinite, bits)
     return Costs(products, unit, weights.infinite, bits)
 
 
@@ -1817,7 +1820,7 @@ def size_of_distinct(space: PointSpace, beta: Sequence[int]) -> int:
         Coefficient of each point, integers over the unit.
     """
     together = [0] * len(beta)
-    # `coefficients_fit` has checked the length.
+    # `coefficients_fit` has checked the length; for a linear kernel `first` is empty.
     for i, step in zip(space.first, beta, strict=False):
         together[i] += step
     return sum(map(abs, together))

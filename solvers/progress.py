@@ -308,7 +308,8 @@ class _Record:
         """Update the best values, and count the check as progress or as stale.
 
         Progress is a gap smaller by 5 % than at the last progress (by half below
-        ROUNDED_GAP), however many checks that took, a larger dual value, or `moved`.
+        ROUNDED_GAP), however many checks that took, a dual value larger by 1 % of the gap
+        (by half below ROUNDED_GAP) or 1e-6 of the value, or `moved`.
         """
         self.least_primal = min(self.least_primal, primal)
         # By weak duality a dual value above a primal one is rounding error.

@@ -24,8 +24,10 @@ SHIFTS = 8
 """Shifts that are tried, each four times the one before."""
 TILE_ROWS = 4
 """Rows and columns of a tile of `asymmetry`; a tile fits the vector registers."""
-SCANNED_ROWS, BLOCK_ROWS = 8, 64
-"""Rows and columns of a tile of `scan`, a cache line, and of a block of such tiles."""
+SCANNED_ROWS = 8
+"""Rows and columns of a tile of `scan`; a row of a tile is a cache line."""
+BLOCK_ROWS = 64
+"""Rows and columns of a block of tiles of `scan`."""
 NUMPY_TILE_ROWS = 128
 """Rows and columns of a tile in numpy; two tiles, 256 KB, stay in the second-level cache."""
 
@@ -201,7 +203,8 @@ def _scan_in_numpy(K: Array) -> tuple[float, float]:
 def scan(K: Array) -> tuple[float, float]:
     """Return the sums of K_ij^2 and of |K_ij - K_ji| over all i and j.
 
-    The matrix is read once. The first sum is NaN or infinite if an entry is.
+    The matrix is read once. The first sum is NaN or infinite if an entry is. For finite
+    entries the second is 0 only if K is symmetric, as unequal floats differ by more than 0.
 
     Parameters
     ----------

@@ -166,10 +166,10 @@ def part(kernel: Callable[P, R]) -> Callable[P, R]:
 def brief(kernel: Callable[P, R]) -> Callable[P, R]:
     """Run a function as Python while that is faster than compiling it as `jit` does.
 
-    A function with cached code does not run as Python. One decorated by `jit` or `fast`
-    keeps its options. As Python and compiled, a function of `jit` gives the same bits,
-    because the order of operations is preserved, and one of `fast` equal results within
-    rounding error. A brief function divides no number of Python by 0 and has no
+    A function with cached code does not run as Python. One decorated by `jit`, `fast` or
+    `reordered` keeps its options. As Python and compiled, a function of `jit` gives the
+    same bits, because the order of operations is preserved, and the others equal results
+    within rounding error. A brief function divides no number of Python by 0 and has no
     negative number as unsigned, for which Python and compiled code differ. Its work
     must be about the number of entries of its arguments; `brief_for` and `brief_by`
     accept any work.

@@ -357,7 +357,7 @@ class CanonicalProblem(AnyProblem):
     def mean_diagonal(self) -> float:
         """Mean |K_ii|, or 1 if all are 0, from the explicit features if there are any."""
         Z = self.explicit
-        return self.gram.mean_diagonal if Z is None else float(Z.squares.mean()) or 1.0
+        return self.gram.mean_diagonal if Z is None else Z.mean_square() or 1.0
 
     @cached_property
     def unit_weights(self) -> Array:

@@ -62,7 +62,7 @@ def largest_entry(X: Features, square: float | None = None) -> float:
     X : ndarray or sparse array of shape (m, d)
         Features.
     square : float, optional
-        That sum, if it is known.
+        Sum of all X_ij^2, if it is known.
     """
     values = X.data if is_sparse(X) else X
     if square is None:

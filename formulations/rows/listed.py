@@ -310,10 +310,10 @@ def _laplacian_gram(
     degree : ndarray of shape (m,)
         Zeros, as workspace.
     A, S : ndarray of shape (GATHERED_ROWS, d)
-        Workspace; products have its precision.
+        Workspace; its precision is that of the products.
     """
     d, filled, r, origin = X.shape[1], 0, 0, X[preferred[0]]
-    H = np.zeros((d, d))
+    H, right = np.zeros((d, d)), np.empty(d)
     # degree_i = sum of D_r over the pairs r with point i.
     for k in range(D.size):
         degree[preferred[k]] += D[k]
@@ -326,14 +326,17 @@ def _laplacian_gram(
             continue
         # H gains x_i (1/2 degree_i x_i - sum_r D_r x_other(r))', whose transpose is
         # added last.
-        x, left, right = X[i], A[filled], S[filled]
+        x = X[i]
         for e in range(d):
-            left[e] = x[e] - origin[e]
-            right[e] = 0.5 * degree[i] * left[e]
+            A[filled, e] = x[e] - origin[e]
+            right[e] = 0.5 * degree[i] * (x[e] - origin[e])
         for k in range(first, r):
             y, weight = X[other[k]], D[k]
             for e in range(d):
                 right[e] -= weight * (y[e] - origin[e])
+        # The sum over a point's pairs is float64, and only its products float32.
+        for e in range(d):
+            S[filled, e] = right[e]
         filled += 1
         if filled == GATHERED_ROWS:
             H += A.T @ S

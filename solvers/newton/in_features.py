@@ -66,8 +66,10 @@ class Weights(Unknowns):
         else:
             own = problem.explicit
             X, constant = stored(own.X, problem.rows), own.constant or problem.bias
-            # The same features have their squares already.
-            Z = own if X is own.X and constant == own.constant else Explicit(X, constant)
+            # The same dense features have their squares already; for sparse ones, a run
+            # may store a dense copy, which must not outlive it.
+            shared = not own.sparse and X is own.X and constant == own.constant
+            Z = own if shared else Explicit(X, constant)
         R = np.ones(Z.q)
         R[Z.q - problem.bias :] = 0.0
         return cls(problem, by_row, Z, R, NewtonSystem(problem, Z, R))

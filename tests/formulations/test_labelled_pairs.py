@@ -291,6 +291,18 @@ def test_a_hessian_of_listed_pairs_may_be_summed_in_float32() -> None:
     assert 0 < np.abs(single - exact).max() < 1e-5 * np.abs(exact).max()
 
 
+def test_pairs_of_one_point_are_summed_in_float64() -> None:
+    """In float32 the error of the sum over 50,000 others would be 8."""
+    m = 50_001
+    X = np.random.default_rng(0).random((m, 45))
+    X[0], X[1:, 0] = 0.0, 0.6
+    rows = Pairs((np.arange(m - 1) > 0).astype(np.int64), np.arange(1, m), m)
+    exact, single = (
+        rows.gram_of_rows(Explicit(X, False), np.ones(m - 1), s) for s in (False, True)
+    )
+    assert np.abs(single - exact).max() < 0.2
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_a_bound_from_sums_that_are_there_is_as_sharp_as_one_by_a_sweep(seed: int) -> None:
     """The multipliers are of the point's f, or of one slightly different.

@@ -183,7 +183,7 @@ def _laplacian_gram(rng: np.random.Generator) -> tuple[Any, ...]:
     )
 
 
-def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
+def _listed_gram(rng: np.random.Generator, precision: Any = np.float64) -> tuple[Any, ...]:
     preferred, room = np.sort(rng.integers(10, size=25)), (listed.GATHERED_ROWS, 3)
     return (
         rng.normal(size=(20, 3)),
@@ -191,8 +191,8 @@ def _listed_gram(rng: np.random.Generator) -> tuple[Any, ...]:
         10 + rng.integers(10, size=25),
         rng.normal(size=25),
         np.zeros(20),
-        np.zeros(room),
-        np.zeros(room),
+        np.zeros(room, precision),
+        np.zeros(room, precision),
     )
 
 
@@ -417,6 +417,10 @@ BRIEF: dict[str, tuple[Any, Arguments]] = {
 }
 """Brief kernels of which Python and compiled code give the same bits."""
 ROUNDED: dict[str, tuple[Any, Arguments]] = {
+    "Gram of listed pairs in float32": (
+        listed._laplacian_gram,
+        lambda rng: _listed_gram(rng, np.float32),
+    ),
     "scan of a matrix": (given_matrix.scan, lambda rng: (rng.normal(size=(30, 30)),)),
     "squares of rows": (features._add_squares, lambda rng: (rng.normal(size=(9, 3)), np.ones(9))),
     "differences of pairs": (

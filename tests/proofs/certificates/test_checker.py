@@ -913,8 +913,12 @@ def test_numbers_are_not_hashed() -> None:
     "doubles",
     [
         [0.1, -3.0, 2.0**-60, 0.0],
+        [1 + 2.0**-52, 0.5 + 2.0**-53],
         [6.0, -4.0],
         [0.0, -0.0],
+        [],
+        [1, -2],
+        [1, 2.5],
         [2.0**200, -(2.0**-200)],
         [-0.75, 1 / 3, -5e300],
         [5e-324, 1.0],
@@ -924,6 +928,19 @@ def test_doubles_converted_at_once_are_those_converted_one_by_one(doubles: list[
     """The integers and their unit do not depend on the way in which doubles are converted."""
     one_by_one = checker.common_denominator(v.as_integer_ratio() for v in doubles)
     assert checker.integers_over_unit(doubles) == one_by_one
+
+
+@pytest.mark.parametrize("numbers", [[math.inf], [1.0, -math.inf], [True, 1], [1.0, None]])
+def test_what_is_no_number_is_refused_among_numbers(numbers: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"^number_is_rational does not hold"):
+        checker.integers_over_unit(numbers)
+
+
+def test_no_file_has_too_many_doubles_that_are_converted_at_once() -> None:
+    """A number and its comma take four bytes, so that condition 10 holds without a check."""
+    count = checker.LARGEST_FILE // 4 + checker.LEAST_COMMON_COUNT
+    bits = 53 + 2 + int(math.log2(checker.LARGEST_MODERATE))
+    assert bits * count <= checker.MOST_COMMON_BITS
 
 
 @pytest.mark.parametrize("squared", [False, True])

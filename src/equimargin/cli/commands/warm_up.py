@@ -11,8 +11,8 @@ from equimargin.cli.output.waiting import WaitingBar
 
 ROWS = 60
 """Rows of the solved problems; so many that no solver ends at once."""
-FEATURES = 3
-"""Features of these problems."""
+FEATURES = (3, 40)
+"""Features of these problems: few, and as many as sums in float32 need."""
 LEVELS = 3
 """Relevance grades of the rankings among them."""
 MAX_PROCESSES = 4
@@ -79,10 +79,10 @@ def _compile(solver: str, module: str) -> None:
 
     import_module(module)
     random = np.random.default_rng(0)
-    X = random.normal(size=(ROWS, FEATURES))
-    score = X[:, 0] + random.normal(size=ROWS)
+    few, many = (random.normal(size=(ROWS, features)) for features in FEATURES)
+    score = few[:, 0] + random.normal(size=ROWS)
     levels, queries = np.arange(ROWS) % LEVELS, np.arange(ROWS) // (ROWS // 5)
-    for kernel in (linear(), rbf(1.0)):
+    for X, kernel in ((few, linear()), (few, rbf(1.0)), (many, linear())):
         problems = make_problems_from_arrays(
             X, np.sign(score), kernel=kernel
         ) + make_problems_from_arrays(X, score, kernel=kernel, task="regression")
@@ -106,5 +106,5 @@ def _multiply() -> None:
     from equimargin.formulations.kernels.multiplier import COMPILED_ENTRIES
 
     points = math.isqrt(COMPILED_ENTRIES) + 1
-    X = np.random.default_rng(0).normal(size=(points, FEATURES))
+    X = np.random.default_rng(0).normal(size=(points, FEATURES[0]))
     Gram(rbf(1.0), X).product(np.ones(points))
