@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equimargin import compare
@@ -226,6 +226,7 @@ def test_asymmetry_is_the_largest_difference(m: int, seed: int, changed: str) ->
 
 
 @given(st.integers(1, 200), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0, nan, inf]))
+@example(m=100, seed=0, by=1.0)
 @np.errstate(invalid="ignore")
 def test_scan_finds_the_sum_of_squares_and_every_difference(m: int, seed: int, by: float) -> None:
     rng = np.random.default_rng(seed)
@@ -239,6 +240,15 @@ def test_scan_finds_the_sum_of_squares_and_every_difference(m: int, seed: int, b
         assert square == pytest.approx((K**2).sum(), nan_ok=True)
         if np.isfinite(by):
             assert difference == pytest.approx(np.abs(K - K.T).sum())
+
+
+@pytest.mark.parametrize("kernel", [precomputed(), "precomputed"])
+@pytest.mark.parametrize("m", [2, 40])
+def test_a_matrix_that_is_not_symmetric_is_refused(kernel: Any, m: int) -> None:
+    K = np.eye(m)
+    K[-1, 0] = 1e-300
+    with pytest.raises(ValueError, match=r"not symmetric \(largest difference 1e-300\)"):
+        classification(K, np.resize([1, -1], m), kernel=kernel)
 
 
 @pytest.mark.parametrize("m", [6, 200])

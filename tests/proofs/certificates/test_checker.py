@@ -930,6 +930,12 @@ def test_doubles_converted_at_once_are_those_converted_one_by_one(doubles: list[
     assert checker.integers_over_unit(doubles) == one_by_one
 
 
+def test_only_positive_weights_have_an_infinite_cost() -> None:
+    soft, hard = checker.FAMILY_OF_NAME["svm.soft"], checker.FAMILY_OF_NAME["svm.hard"]
+    assert checker.read_costs("inf", [0, 1, "1/2"], hard, 3).infinite == [False, True, True]
+    assert checker.read_costs(2, [0, 1, "inf"], soft, 3).infinite == [False, False, True]
+
+
 @pytest.mark.parametrize("numbers", [[math.inf], [1.0, -math.inf], [True, 1], [1.0, None]])
 def test_what_is_no_number_is_refused_among_numbers(numbers: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"^number_is_rational does not hold"):
