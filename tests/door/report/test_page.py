@@ -429,10 +429,14 @@ def test_solvers_are_asked_first_and_every_answer_is_judged_as_it_comes() -> Non
 def test_parallel_answers_are_those_of_one_process() -> None:
     problem = classification(np.arange(8.0)[:, None], np.where(np.arange(8) % 3, 1.0, -1.0))
     one, two = (run(problem, solvers=["CLARABEL", "smo"], jobs=jobs) for jobs in (1, 2))
-    keys = ("formulation", "solver", "agreement", "value")
+    keys = ("formulation", "solver", "agreement")
     assert [[answer[key] for key in keys] for answer in one.answers] == [
         [answer[key] for key in keys] for answer in two.answers
     ]
+    # A function that is not compiled yet may round in another way in each process.
+    assert [answer["value"] for answer in one.answers] == pytest.approx(
+        [answer["value"] for answer in two.answers], rel=1e-12
+    )
 
 
 def pairs_of_80_rows() -> Problem:
