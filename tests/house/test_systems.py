@@ -118,9 +118,10 @@ def test_a_process_on_windows_must_have_reported(windows: list[tuple[Any, ...]])
 
 
 WINDOWS = """
+from types import SimpleNamespace
 import os, signal, sys, warnings
 # They were made for their system.
-import cvxpy, highspy, joblib, numba, sklearn.svm, sqlite3, typer, rich.console
+import cvxpy, highspy, joblib, numba, sklearn.svm, sqlite3, threadpoolctl, typer, rich.console
 from rich import box, live, progress, table
 warnings.filterwarnings("error", category=EncodingWarning, module=r"equimargin\\b")
 for name in ("SIGKILL", "SIGALRM", "SIGHUP", "pthread_sigmask", "sigpending", "setitimer"):
@@ -129,6 +130,8 @@ for name in ("fork", "getuid", "geteuid", "getpgrp", "killpg", "tcgetpgrp", "mkf
     delattr(os, name)
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
+# Its version 3.5 looks at the platform again with every call.
+threadpoolctl.sys = SimpleNamespace(platform=sys.platform, modules=sys.modules)
 os.kill, sys.platform = None, "win32"
 from equimargin.cli import main
 sys.argv[:] = ["equimargin", *sys.argv[1:]]
