@@ -130,8 +130,8 @@ for name in ("fork", "getuid", "geteuid", "getpgrp", "killpg", "tcgetpgrp", "mkf
     delattr(os, name)
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
-# Its version 3.5 looks at the platform again with every call.
-threadpoolctl.sys = SimpleNamespace(platform=sys.platform, modules=sys.modules)
+# It looks at the platform again with some calls.
+threadpoolctl.sys = SimpleNamespace(**vars(sys))
 os.kill, sys.platform = None, "win32"
 from equimargin.cli import main
 sys.argv[:] = ["equimargin", *sys.argv[1:]]
