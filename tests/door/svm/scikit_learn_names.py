@@ -36,6 +36,11 @@ EXCEPTIONS = {
     "intercepts is optimal; the votes tie with those of LIBSVM only",
 }
 """Reasons why a test fails, by the start of its name."""
+if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9):
+    OF_1_9 = "the message is that of scikit-learn 1.9"
+    for signs in ("zero", "negative"):
+        test = f"test_negative_sample_weights_mask_all_samples[weights-are-{signs}-NuSVC"
+        EXCEPTIONS[f"test_svm.py::{test}"] = OF_1_9
 
 
 def pytest_configure() -> None:
