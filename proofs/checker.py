@@ -75,9 +75,9 @@ BITS_OF_A_COMMON_STEP = 1000
 The time to compute their common multiple depends on the length of the denominators, too.
 """
 LARGEST_MODERATE = 2.0**200
-"""Largest size of the doubles that `integers_of_doubles` converts; its inverse is the smallest.
+"""Largest size of the doubles that `integers_of_doubles` converts.
 
-Their products with 2^253 are exact, and a file has too few numbers for their common
+The smallest is its inverse. Their products with 2^253 are exact, and a file has too few numbers for their common
 denominator to violate condition 10.
 """
 MOST_NANOSECONDS = 3 * 10**10

@@ -234,8 +234,8 @@ class ConvergenceMonitor:
         )
         within = self.gap <= limits.tol
         proven = self._proven_gap(point) if within else np.inf
-        # If rounding errors dominate both values, their difference may be small by
-        # chance. The proven gap is then large.
+        # If rounding errors dominate both values, a small difference proves nothing,
+        # and the proven gap is large.
         if proven <= max(limits.tol, LARGEST_PROVEN_GAP):
             self.end(Status.OPTIMAL, f"{reached}, {limits.tol:.2g} was requested")
         elif callback_stops:
