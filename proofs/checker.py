@@ -77,8 +77,8 @@ The time to compute their common multiple depends on the length of the denominat
 LARGEST_MODERATE = 2.0**200
 """Largest size of the doubles that `integers_of_doubles` converts.
 
-The smallest is its inverse. Their products with 2^253 are exact, and a file has too few numbers for their common
-denominator to violate condition 10.
+The smallest is its inverse. Their products with 2^253 are exact, and a file has too few
+numbers for their common denominator to violate condition 10.
 """
 MOST_NANOSECONDS = 3 * 10**10
 """Nanoseconds of arithmetic of one step of a check, about half a minute.
